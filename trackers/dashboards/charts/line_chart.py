@@ -118,7 +118,7 @@ def draw(chart: LineChart, *, width: int = WIDTH, follows_scheme: bool = False) 
     """The picture as SVG. `follows_scheme`: dark where the reader's system is."""
     colours = COLOURS["light"]
     legend = list(_legend(chart, width))
-    heading = _heading(chart, colours)
+    heading = _heading(chart, colours, width)
     top = 14 + _ROW * len(heading) + _ROW * (1 + max((row for _, _, row, _ in legend), default=-1))
     height = round(max(240, min(460, width * 0.45))) + top
     first, last = chart.extent
@@ -169,11 +169,12 @@ def _extremes(chart: LineChart) -> tuple[float, float]:
     return min(values, default=0), max(values, default=1)
 
 
-def _heading(chart: LineChart, colours: dict[str, str]) -> list[str]:
+def _heading(chart: LineChart, colours: dict[str, str], width: int) -> list[str]:
     written = [(chart.title, "strong", 15), (chart.source, "soft", 12)]
     return [
         f'<text class="{name}" x="14" y="{24 + _ROW * row}" font-size="{size}"'
-        f' fill="{colours[name]}">{escape(words)}</text>'
+        f' fill="{colours[name]}">'
+        f"{escape(_shorten(words, (width - 28) * 12 / size))}</text>"
         for row, (words, name, size) in enumerate(pair for pair in written if pair[0])
     ]
 

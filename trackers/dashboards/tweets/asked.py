@@ -2,60 +2,88 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from urllib.parse import urlencode
 
 from django.http import Http404, HttpRequest
 
 from trackers.dashboards.tweet_rows import LABELS
-from trackers.dashboards.tweets.curve import RANGES, VIEWS
+from trackers.dashboards.tweets.curve import FIRST_DAY, RANGES, VIEWS
 from trackers.tweets.models import Tweet
 
-# Whose curves are drawn unless the address says otherwise.
-_DRAWN_METRICS = ("views", "likes", "retweets")
+_SCALES = ("log", "linear")
+# Curves on one axis: where one has so many times the counts of another, a linear one hides it.
+_WIDE = 100
+_SLIVER = timedelta(hours=2)
 
 
 @dataclass(frozen=True, slots=True)
 class CurveQuery:
-    """What the address asks for of the curve; nonsense is ignored."""
+    """What the address asks for of the curve; nonsense is ignored, and what it leaves out depends
+    on the tweet."""
 
     range: str
     view: str
+    scale: str  # empty: as the counts suggest
+    metrics: tuple[str, ...]
     is_log: bool
-    metrics: str | None
+    # What the address has, so that links do not grow.
+    named: tuple[tuple[str, str], ...] = ()
 
-    def address(self, *, range: str | None = None, view: str | None = None) -> str:
-        """The query of the same page with another range or view."""
-        params = {
-            "range": range or self.range,
-            "view": view if (view := view or self.view) != "totals" else None,
-            "scale": "log" if self.is_log else None,
-            "metrics": self.metrics,
-        }
-        return urlencode({name: value for name, value in params.items() if value is not None})
+    def address(self, **changed: str | None) -> str:
+        """The query of the same page with another range, view, scale or metric."""
+        return urlencode(
+            [(name, value) for name, value in (dict(self.named) | changed).items() if value],
+            safe=",",
+        )
 
-    @property
-    def shown_metrics(self) -> list[str]:
-        """Whose curves are drawn at first: by name, with blanks between."""
-        if self.metrics is None:
-            return list(_DRAWN_METRICS)
-        return [one for one in LABELS if one in self.metrics.split()]
+    def toggled(self, metric: str) -> str:
+        """The query with this curve, or without it; one is left."""
+        others = [one for one in self.metrics if one != metric]
+        chosen = others if metric in self.metrics else [*self.metrics, metric]
+        return self.address(metric=",".join(one for one in LABELS if one in chosen) or metric)
 
     def since(self, now: datetime) -> datetime | None:
-        """Where its range begins."""
-        length = RANGES[self.range]
+        """Where its range begins; None: with the tweet."""
+        length = RANGES[self.range].length
         return now - length if length else None
 
 
-def parse_curve_query(request: HttpRequest) -> CurveQuery:
-    range, view = request.GET.get("range", ""), request.GET.get("view", "")
+def parse_curve_query(request: HttpRequest, tweet: Tweet, *, now: datetime) -> CurveQuery:
+    asked = {name: request.GET.get(name, "") for name in ("range", "view", "scale", "metric")}
+    named = re.split(r"[\s,]+", asked["metric"])
+    chosen = tuple(metric for metric in LABELS if metric in named)
+    valid = {
+        "range": asked["range"] if asked["range"] in RANGES else "",
+        "view": asked["view"] if asked["view"] in VIEWS else "",
+        "scale": asked["scale"] if asked["scale"] in _SCALES else "",
+        "metric": ",".join(chosen),
+    }
+    metrics = chosen or (next((one for one in LABELS if getattr(tweet, one) is not None), "views"),)
+    view = valid["view"] or "totals"
     return CurveQuery(
-        range=range if range in RANGES else "all",
-        view=view if view in VIEWS else "totals",
-        is_log=request.GET.get("scale") == "log",
-        metrics=request.GET.get("metrics"),
+        range=valid["range"] or _usual_range(tweet, now),
+        view=view,
+        scale=valid["scale"],
+        metrics=metrics,
+        is_log=valid["scale"] == "log"
+        or (not valid["scale"] and view == "totals" and _differ_widely(tweet, metrics)),
+        named=tuple(valid.items()),
     )
+
+
+def _usual_range(tweet: Tweet, now: datetime) -> str:
+    """Its first day, once its curve is more than a sliver of that."""
+    age = now - tweet.created_at if tweet.created_at else timedelta(0)
+    return FIRST_DAY if _SLIVER <= age < timedelta(days=1) else "all"
+
+
+def _differ_widely(tweet: Tweet, metrics: tuple[str, ...]) -> bool:
+    """Whether one of these counts is more than a hundred times another; nothing is not counted."""
+    counts = [count for metric in metrics if (count := getattr(tweet, metric))]
+    return len(counts) > 1 and max(counts) >= _WIDE * min(counts)
 
 
 def get_tweet(id: int) -> Tweet:

@@ -22,6 +22,7 @@ from trackers.dashboards.tweet_rows import LABELS
 from trackers.dashboards.tweets.annotations import annotations_of
 from trackers.dashboards.tweets.asked import CurveQuery, get_tweet, parse_curve_query
 from trackers.dashboards.tweets.curve import (
+    FIRST_DAY,
     MAX_POINTS,
     MIN_POINTS,
     VIEWS,
@@ -29,16 +30,17 @@ from trackers.dashboards.tweets.curve import (
     Series,
     benchmark_shades,
     chart_marks,
+    cone,
     curve,
-    describe_curve,
-    describe_steps,
+    describe_chart,
+    first_day_end,
     runs_table,
     steps_of,
     steps_series,
     steps_table,
     totals_series,
 )
-from trackers.dashboards.tweets.outlook import bands_of
+from trackers.dashboards.tweets.outlook import ahead_of
 from trackers.schedule.intervals import current
 from trackers.tweets.models import Tweet
 from tweetwatch.notation import to_the_minute
@@ -49,7 +51,7 @@ from tweetwatch.notation import to_the_minute
 def series_json(request: HttpRequest, id: int) -> JsonResponse:
     tweet = get_tweet(id)
     now, plan = current()
-    asked = parse_curve_query(request)
+    asked = parse_curve_query(request, tweet, now=now)
     drawn = curve(tweet, plan, range=asked.range, now=now)
     made = _series(tweet, drawn, asked, points=_asked_points(request), now=now)
     return JsonResponse(made, headers={"Cache-Control": "no-store"})
@@ -63,7 +65,7 @@ def chart_file(request: HttpRequest, id: int, form: str) -> HttpResponseBase:
         return samples_file(request, id, form)
     tweet = get_tweet(id)
     now, plan = current()
-    asked = parse_curve_query(request)
+    asked = parse_curve_query(request, tweet, now=now)
     drawn = curve(tweet, plan, range=asked.range, now=now)
     series = _series(tweet, drawn, asked, points=MAX_WIDTH, now=now)
     return as_picture(
@@ -72,47 +74,51 @@ def chart_file(request: HttpRequest, id: int, form: str) -> HttpResponseBase:
 
 
 def _series(tweet: Tweet, drawn: Curve, asked: CurveQuery, *, points: int, now: datetime) -> Series:
+    end = first_day_end(tweet) if asked.range == FIRST_DAY else None
     if asked.view == "totals":
         made = totals_series(tweet, drawn, range=asked.range, points=points)
         if drawn.runs:
-            since, until = drawn.runs[0].taken_at, drawn.runs[-1].measured_until
-            made["benchmark"] = benchmark_shades(tweet, bands_of(tweet, since, until, now=now))
+            since, until = drawn.runs[0].taken_at, end or drawn.runs[-1].measured_until
+            bands, metric, projection = ahead_of(tweet, since, until, now=now)
+            made["benchmark"] = benchmark_shades(tweet, bands)
+            count, born = getattr(tweet, metric, None), tweet.created_at
+            if projection and count and born and end and tweet.measured_until:
+                age = tweet.measured_until - born
+                made["projection"] = {metric: cone(born, age, count, projection)}
     else:
         steps = steps_of(tweet, drawn, asked.view)
         made = steps_series(tweet, steps, range=asked.range, view=asked.view)
+    if end and tweet.created_at and drawn.runs:
+        made["span"] = [tweet.created_at.timestamp(), end.timestamp()]
     made["marks"] = chart_marks(annotations_of(tweet, drawn.runs, since=asked.since(now), now=now))
     return made
 
 
 def _chart(tweet: Tweet, drawn: Curve, series: Series, asked: CurveQuery) -> LineChart:
-    metrics = asked.shown_metrics
     whose = str(tweet.author) if tweet.author else f"tweet {tweet.pk}"
-    what = ", ".join(LABELS[metric] for metric in metrics)
+    what = ", ".join(LABELS[metric] for metric in asked.metrics)
     how = "" if asked.view == "totals" else f" {VIEWS[asked.view].lower()}"
-    steps = steps_of(tweet, drawn, asked.view)
-    until = tweet.measured_until
+    until, first = tweet.measured_until, asked.metrics[0]
     measured = f"measured until {to_the_minute(until)} · " if until else ""
-    first = next((metric for metric in metrics if metric in series["benchmark"]), "")
+    shades = [of[first] for of in (series["benchmark"], series["projection"]) if first in of]
     return LineChart(
-        title=f"{what or 'No metric'}{how} of a tweet of {whose}",
-        about=describe_steps(steps, asked.view)
-        if steps
-        else describe_curve(drawn.runs, drawn.holes),
+        title=f"{what}{how} of a tweet of {whose}",
+        about=describe_chart(tweet, drawn, steps_of(tweet, drawn, asked.view), asked.view),
         source=f"{tweet.pk} · {measured}tweetwatch",
         x="time",
         lines=[
             Line(LABELS[one], one, series["times"], series["series"][one], METRIC_DASHES[one])
-            for one in metrics
+            for one in asked.metrics
         ],
+        # Several of what is usual would cover each other: that of the first curve.
         bands=[
-            Band("the author's usual", first, shade["times"], shade["low"], shade["high"])
-            for shade in (series["benchmark"][first],)
-        ]
-        if first
-        else [],
+            Band(of["name"], first, of["times"], of["low"], of["high"], of["middle"])
+            for of in shades
+        ],
         marks=[NamedMark(mark["at"], mark["number"], mark["name"]) for mark in series["marks"]],
         is_log=asked.is_log,
         has_bars=asked.view != "totals",
+        span=(series["span"][0], series["span"][1]) if series["span"] else None,
     )
 
 
@@ -129,7 +135,7 @@ def samples_file(request: HttpRequest, id: int, form: str) -> HttpResponseBase:
     `manage.py export samples` writes it."""
     tweet = get_tweet(id)
     now, plan = current()
-    asked = parse_curve_query(request)
+    asked = parse_curve_query(request, tweet, now=now)
     drawn = curve(tweet, plan, range=asked.range, now=now)
     if asked.view == "totals":
         return as_file(request, runs_table(tweet, drawn.runs), form)

@@ -6,8 +6,10 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from operator import attrgetter
 from typing import TypedDict
 
+from trackers.dashboards.charts.scales import shortened
 from trackers.dashboards.tweet_rows import LABELS, usual_interval
 from trackers.dashboards.tweets.annotations import Annotation
 from trackers.dashboards.tweets.growth import DAY_LENGTH, Step, daily_steps, day_of, hourly_steps
@@ -15,31 +17,45 @@ from trackers.dashboards.tweets.outlook import Bands
 from trackers.dashboards.words import commas, lasting
 from trackers.schedule.intervals import Plan
 from trackers.tweets.export import SAMPLE_COLUMNS
+from trackers.tweets.growth.projection import FULL_AGE, Projection
 from trackers.tweets.history import Run
 from trackers.tweets.models import METRICS, Tweet
 from trackers.tweets.series import holes, runs_since
 from tweetwatch.notation import to_the_minute
 from tweetwatch.tables import Column, Table
 
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    words: str
+    length: timedelta | None  # up to now; None: from the posting on
+
+
+FIRST_DAY = "day"
 RANGES = {
-    "1h": timedelta(hours=1),
-    "24h": timedelta(days=1),
-    "7d": timedelta(days=7),
-    "all": None,
+    FIRST_DAY: Range("to 24 h", None),
+    "1h": Range("last 1 h", timedelta(hours=1)),
+    "24h": Range("last 24 h", timedelta(days=1)),
+    "7d": Range("last 7 d", timedelta(days=7)),
+    "all": Range("all", None),
 }
 
 # What is drawn: what it had, how fast that grew, or what each day added.
 VIEWS = {"totals": "Totals", "rate": "Per hour", "days": "Per day"}
 
+# Points of a cone; they are joined by straight lines.
+_CONE_STEPS = 12
 # A chart asks for two points for each pixel of its width; more would not be seen.
 MIN_POINTS, MAX_POINTS = 200, 2400
 
 
 class Shade(TypedDict):
-    """The middle half of the author's earlier tweets."""
+    """What is usual, or expected: from `low` to `high`, around `middle`."""
 
+    name: str
     times: list[float]  # epoch seconds
     low: list[float]
+    middle: list[float]
     high: list[float]
 
 
@@ -59,7 +75,9 @@ class Series(TypedDict):
     runs: int
     drawn: int
     benchmark: dict[str, Shade]  # by metric, what the author's earlier tweets had at the same age
+    projection: dict[str, Shade]  # by metric, from now on
     marks: list[Mark]
+    span: list[float]  # the first and last time of the axis; none: as far as there are figures
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,8 +87,10 @@ class Curve:
 
 
 def curve(tweet: Tweet, plan: Plan, *, range: str, now: datetime) -> Curve:
-    length = RANGES[range]
+    length = RANGES[range].length
     runs = runs_since(tweet.pk, now - length if length else None)
+    if range == FIRST_DAY and (end := first_day_end(tweet)):
+        runs = runs[: bisect_right(runs, end, key=attrgetter("taken_at"))]
     return Curve(runs, holes(runs, usual_interval(tweet, plan)))
 
 
@@ -79,6 +99,10 @@ def steps_of(tweet: Tweet, drawn: Curve, view: str) -> list[Step]:
     if view == "days":
         return daily_steps(drawn.runs, drawn.holes, born=tweet.created_at)
     return hourly_steps(drawn.runs, drawn.holes) if view == "rate" else []
+
+
+def first_day_end(tweet: Tweet) -> datetime | None:
+    return tweet.created_at and tweet.created_at + DAY_LENGTH
 
 
 def totals_series(tweet: Tweet, curve: Curve, *, range: str, points: int = MAX_POINTS) -> Series:
@@ -108,7 +132,9 @@ def totals_series(tweet: Tweet, curve: Curve, *, range: str, points: int = MAX_P
         "runs": len(curve.runs),
         "drawn": len(places),
         "benchmark": {},
+        "projection": {},
         "marks": [],
+        "span": [],
     }
 
 
@@ -139,7 +165,9 @@ def steps_series(tweet: Tweet, steps: Sequence[Step], *, range: str, view: str) 
         "runs": len(steps),
         "drawn": len(steps),
         "benchmark": {},
+        "projection": {},
         "marks": [],
+        "span": [],
     }
 
 
@@ -155,12 +183,33 @@ def benchmark_shades(tweet: Tweet, bands: Bands) -> dict[str, Shade]:
     assert tweet.created_at is not None or not bands
     return {
         metric: {
+            "name": "the author's usual",
             "times": [(tweet.created_at + age).timestamp() for age in middles],
             "low": [middle.low for middle in middles.values()],
+            "middle": [middle.median for middle in middles.values()],
             "high": [middle.high for middle in middles.values()],
         }
         for metric, middles in bands.items()
         if middles and tweet.created_at
+    }
+
+
+def cone(born: datetime, age: timedelta, count: int, projection: Projection) -> Shade:
+    """From what it has to what it is expected to have after a day, as tweets grow: a straight line
+    where both axes are logarithmic."""
+    ratio = FULL_AGE / age
+    ages = [age * ratio ** (step / _CONE_STEPS) for step in range(_CONE_STEPS + 1)]
+
+    def grown(total: float) -> list[float]:
+        growth = max(total, 1) / max(count, 1)
+        return [count * growth ** (step / _CONE_STEPS) for step in range(_CONE_STEPS + 1)]
+
+    return {
+        "name": f"expected: {shortened(projection.total)} at 24 h",
+        "times": [(born + age).timestamp() for age in ages],
+        "low": grown(projection.low),
+        "middle": grown(projection.total),
+        "high": grown(projection.high),
     }
 
 
@@ -201,12 +250,22 @@ def _fall(before: Run, after: Run) -> float:
     return worst
 
 
-def describe_curve(runs: Sequence[Run], holes: frozenset[int]) -> str:
-    """The curve in a sentence, for those who cannot see it."""
+def describe_chart(tweet: Tweet, drawn: Curve, steps: Sequence[Step], view: str) -> str:
+    """What the chart shows in a sentence, for those who cannot see it."""
+    if steps:
+        return _describe_steps(steps, view)
+    return _describe_curve(tweet, drawn.runs, drawn.holes)
+
+
+def _describe_curve(tweet: Tweet, runs: Sequence[Run], holes: frozenset[int]) -> str:
+    if tweet.measured_until is None:
+        if tweet.gone_at:
+            return "It was never measured: X no longer shows it."
+        return "Not measured yet. The curve begins with the first check."
     if not runs:
         return "There are no measurements in this range."
     if len(runs) == 1 and runs[0].measurements == 1:
-        return "One measurement so far."
+        return "One measurement so far. The curve begins with the second."
     length = lasting(runs[-1].measured_until - runs[0].taken_at)
     parts = []
     for metric, label in LABELS.items():
@@ -220,7 +279,7 @@ def describe_curve(runs: Sequence[Run], holes: frozenset[int]) -> str:
     return f"In {length}: {changes}.{gaps}"
 
 
-def describe_steps(steps: Sequence[Step], view: str) -> str:
+def _describe_steps(steps: Sequence[Step], view: str) -> str:
     """The rates, or the gains of days, in a sentence."""
     if not steps:
         return "It takes two measurements to tell how fast it grows."

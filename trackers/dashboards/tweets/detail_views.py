@@ -22,8 +22,7 @@ from trackers.dashboards.tweets.curve import (
     Curve,
     amount,
     curve,
-    describe_curve,
-    describe_steps,
+    describe_chart,
     steps_of,
 )
 from trackers.dashboards.tweets.growth import Step, day_of
@@ -45,6 +44,8 @@ from trackers.tweets.tags.tagging import tags_of
 from tweetwatch.notation import exactly
 
 _MAX_TABLE_ROWS = 200
+# A longer text is folded to three lines, so that the chart is on the first screen.
+_LONG_TEXT = 240
 _REFERENCES = {
     "replied_to": "In reply to",
     "quoted": "Quotes",
@@ -114,20 +115,22 @@ def _acts_context(request: HttpRequest, tweet: Tweet) -> dict[str, Any]:
 def _tweet_context(
     request: HttpRequest, tweet: Tweet, plan: Plan, *, now: datetime
 ) -> dict[str, Any]:
-    asked = parse_curve_query(request)
+    asked = parse_curve_query(request, tweet, now=now)
     drawn = curve(tweet, plan, range=asked.range, now=now)
     steps = steps_of(tweet, drawn, asked.view)
     row = tweet_rows([tweet], plan, now=now)[0]
     why = why_late(row.due.at if row.due else None, row.state, now=now)
     return {
         "row": replace(row, version=row.version + version_mark(why)),
+        "kind": _kind_of(tweet),
+        "is_long": row.text is not None and len(row.text) + 80 * row.text.count("\n") > _LONG_TEXT,
         "labels": LABELS,
         "asked": asked,
-        "ranges": {name: asked.address(range=name) for name in RANGES},
+        "chips": [(of, asked.toggled(of.metric), of.metric in asked.metrics) for of in row.figures],
+        "other_scale": asked.address(scale="linear" if asked.is_log else "log"),
+        "ranges": {name: (of.words, asked.address(range=name)) for name, of in RANGES.items()},
         "views": {name: (words, asked.address(view=name)) for name, words in VIEWS.items()},
-        "told": describe_steps(steps, asked.view)
-        if steps
-        else describe_curve(drawn.runs, drawn.holes),
+        "told": describe_chart(tweet, drawn, steps, asked.view),
         "lines": _run_rows(drawn) if asked.view == "totals" else [],
         "steps": _step_rows(steps, asked.view),
         "left_out": commas(max(0, len(steps or drawn.runs) - _MAX_TABLE_ROWS)),
@@ -146,6 +149,12 @@ def _tweet_context(
         "versions": _versions(tweet) if tweet.newest else [],
         "facts": _facts(tweet) if row.text is not None else [],
     }
+
+
+def _kind_of(tweet: Tweet) -> str:
+    """Such as photo; empty where it is not known, and of retweets."""
+    text = getattr(tweet, "tweettext", None)
+    return text.get_kind_display().lower() if text and text.kind else ""
 
 
 def origins(id: int) -> list[SourceTweet]:

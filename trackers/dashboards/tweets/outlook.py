@@ -88,7 +88,7 @@ def outlook(tweet: Tweet, *, now: datetime) -> Outlook:
         return Outlook(benchmarks_why="Nothing is known yet: it has not been measured.")
     born = Born(tweet.pk, tweet.created_at)
     age = tweet.measured_until - born.at
-    metric = "views" if tweet.views is not None else "likes"
+    metric = _main_metric(tweet)
     own = at_ages([born], sorted({max(age - _LAST_HOUR, timedelta(0)), FULL_AGE}), now=now)[
         tweet.pk
     ]
@@ -114,13 +114,29 @@ def _earlier_of(tweet: Tweet, ages: Sequence[timedelta], *, now: datetime) -> Ea
     return EarlierTweets(tweets, at_ages(tweets, ages, now=now), own=True)
 
 
-def bands_of(tweet: Tweet, since: datetime, until: datetime, *, now: datetime) -> Bands:
-    """What is usual for the author's tweets at the ages that the chart shows."""
-    if tweet.created_at is None or until <= tweet.created_at:
-        return {}
+def ahead_of(
+    tweet: Tweet, since: datetime, until: datetime, *, now: datetime
+) -> tuple[Bands, str, Projection | None]:
+    """What is usual for the author's tweets at the ages that the chart shows; of which metric, and
+    what, a day will bring by them: None after it, or while too few of them are known."""
+    if tweet.created_at is None or tweet.measured_until is None or until <= tweet.created_at:
+        return {}, "", None
     first = max(timedelta(0), since - tweet.created_at)
     wanted = ages(until - tweet.created_at, count=_BAND_AGES, since=first)
-    return _earlier_of(tweet, wanted, now=now).bands()
+    age, metric = tweet.measured_until - tweet.created_at, _main_metric(tweet)
+    is_young = timedelta(0) < age < FULL_AGE
+    earlier = _earlier_of(tweet, [*wanted, *([age, FULL_AGE] if is_young else [])], now=now)
+    bands = {
+        name: {at: middle for at, middle in middles.items() if at in set(wanted)}
+        for name, middles in earlier.bands().items()
+    }
+    if not is_young:
+        return bands, metric, None
+    return bands, metric, project(getattr(tweet, metric), earlier.pasts(metric, age), age=age)
+
+
+def _main_metric(tweet: Tweet) -> str:
+    return "views" if tweet.views is not None else "likes"
 
 
 def _last_hour(

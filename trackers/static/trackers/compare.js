@@ -16,7 +16,7 @@
     const logScale = document.querySelector("[data-log]");
     const isLog = () => logScale.getAttribute("aria-pressed") === "true";
     const lines = named().map(({ place, name }) => ({
-      label: name, colour: colour(place), dash: dash(place), scale: "counts", shown: true,
+      label: name, colour: colour(place), dash: dash(place), shown: true,
     }));
     const plot = new Plot(box, { x: "age", lines, log: isLog() });
     plot.zoomed = zoomButtons(document.querySelector(".chart .zoom"), plot);
@@ -24,7 +24,7 @@
       columns: Plot.join([
         ...tweets.map(({ ages, values }) => [ages, values]), ...bands.map(({ ages, median }) => [ages, median]),
       ]),
-      bands: bands.map(({ place, ages: xs, low, high }) => ({ xs, low, high, scale: "counts", colour: colour(place) })),
+      bands: bands.map(({ place, ages: xs, low, high }) => ({ xs, low, high, colour: colour(place) })),
       marks: [],
     }));
     logScale.addEventListener("click", () => {

@@ -1,4 +1,4 @@
-// A chart: lines with gaps, shaded bands, numbered marks, and a zoom that new data leaves alone.
+// A chart: lines with gaps, bands, named marks, and a zoom that new data leaves alone.
 // uPlot, wrapped only here so that it can be replaced.
 (() => {
   const style = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
@@ -56,7 +56,7 @@
     u.ctx.restore();
   };
 
-  // `lines`: {label, colour, dash, scale, shown, stepped}, in the order of the columns after the
+  // `lines`: {label, colour, dash, shown, stepped}, in the order of the columns after the
   // first. `colour` is the name of a CSS variable, so that a change of theme only draws anew.
   window.Plot = class {
     constructor(box, { x, lines, log = false, zoomed = () => {} }) {
@@ -101,7 +101,8 @@
       document.body.addEventListener("tick", again, { once: true });
     }
 
-    // {columns, bands: [{xs, low, high, scale, colour}], marks: [{at, number}]}
+    // {columns, bands: [{xs, low, high, colour, middle, name}], marks: [{at, number, name}], span}
+    // `span`: the ends of the axis, if they are not those of the columns.
     show(data) {
       this.since = performance.now();
       this.data = data;
@@ -132,10 +133,11 @@
       this.u = new uPlot(this.options(width), this.data.columns, this.box);
       if (kept) this.zoom(...kept);
       window.touchZoom(this.u.over, this);
+      window.cursorKeys(this.u.over, this);
     }
 
     options(width) {
-      const scale = () => ({ distr: this.log ? 3 : 1, range: (_, low, high, key) => this.span(low, high, key) });
+      const scale = () => ({ distr: this.log ? 3 : 1, range: (_, low, high) => this.span(low, high) });
       return {
         width,
         // Whole on the screen at once, from its highest figure to its times.
@@ -148,9 +150,8 @@
         axes: [
           this.axis(this.x.axis),
           this.axis({ scale: "counts", values: this.counts, incrs: STEPS, size: 56 }),
-          ...(this.lines.some((one) => one.scale === "views") ? [this.axis({ scale: "views", values: this.counts, incrs: STEPS, side: 1, size: 56, grid: { show: false } })] : []),
         ],
-        scales: { x: { time: this.isTime, range: (_, from, to) => this.around(from, to) }, counts: scale(), views: scale() },
+        scales: { x: { time: this.isTime, range: (_, from, to) => this.data.span ?? this.around(from, to) }, counts: scale() },
         cursor: {
           points: { size: 7 },
           dataIdx: (u, place, index) => (place && !this.isTime ? this.latest(u.data[place], index) : index),
@@ -186,9 +187,11 @@
       return this.isTime && (index === null || index === undefined) ? this.data.columns[place].at(-1) : value;
     }
 
-    line({ label, colour, dash, scale, shown, stepped }, width) {
+    line({ label, colour, dash, shown, stepped }, width) {
       return {
-        label, scale, dash,
+        label, dash, scale: "counts",
+        // Bars: how fast it grew between two measurements, or on a day.
+        fill: stepped ? `${style(colour)}40` : undefined,
         show: shown,
         stroke: style(colour),
         width,
@@ -225,13 +228,12 @@
 
     extent() {
       const [xs] = this.data.columns;
-      return this.around(xs[0], xs[xs.length - 1]);
+      return this.data.span ?? this.around(xs[0], xs[xs.length - 1]);
     }
 
     // Room above and below, for the bands too, and never a line of zero height.
-    span(low, high, key) {
-      for (const { xs, low: lows, high: highs, scale } of this.data.bands) {
-        if (scale !== key) continue;
+    span(low, high) {
+      for (const { xs, low: lows, high: highs } of this.data.bands) {
         const [min, max] = this.seen;
         xs.forEach((at, place) => {
           if (at < min || at > max) return;
@@ -239,6 +241,8 @@
           high = high === null ? highs[place] : Math.max(high, highs[place]);
         });
       }
+      // A bar's length is its value.
+      if (this.lines[0].stepped && !this.log && low > 0) low = 0;
       if (low === null || high === null) return this.log ? [1, 10] : [0, 1];
       if (this.log) {
         const least = low > 0 ? low : 1;
@@ -246,11 +250,6 @@
       }
       const room = Math.max(1, (high - low) * 0.06);
       return [low < 0 ? low - room : Math.max(0, low - room), high + room];
-    }
-
-    setShown(place, on) {
-      this.lines[place].shown = on;
-      if (this.u) this.u.setSeries(place + 1, { show: on });
     }
 
     setLog(on) {
@@ -310,16 +309,36 @@
       const { u } = this;
       if (!u) return;
       inside(u, (pen) => {
-        for (const { xs, low, high, scale, colour } of this.data.bands) {
-          const at = (value, place) => [u.valToPos(xs[place], "x", true), u.valToPos(Math.max(value, this.log ? u.scales[scale].min : value), scale, true)];
+        for (const { xs, low, high, middle = [], name, colour } of this.data.bands) {
+          const { min } = u.scales.counts;
+          const at = (value, place) => [u.valToPos(xs[place], "x", true), u.valToPos(this.log ? Math.max(value, min) : value, "counts", true)];
           pen.beginPath();
           high.forEach((value, place) => pen.lineTo(...at(value, place)));
           for (let place = low.length - 1; place >= 0; place--) pen.lineTo(...at(low[place], place));
           pen.globalAlpha = 0.16;
           pen.fillStyle = style(colour);
           pen.fill();
+          pen.globalAlpha = 1;
+          pen.strokeStyle = style(colour);
+          pen.lineWidth = devicePixelRatio;
+          pen.setLineDash([2 * devicePixelRatio, 4 * devicePixelRatio]);
+          pen.beginPath();
+          middle.forEach((value, place) => pen.lineTo(...at(value, place)));
+          pen.stroke();
+          this.name(pen, name, at(high.at(-1), high.length - 1));
         }
       });
+    }
+
+    // What a band is, at its end.
+    name(pen, words = "", [right, top]) {
+      const { left, top: above, width } = this.u.bbox, dot = devicePixelRatio;
+      const fits = top - 17 * dot > above;
+      pen.font = `${11 * dot}px system-ui, sans-serif`;
+      pen.fillStyle = style("--soft");
+      pen.textAlign = "right";
+      pen.textBaseline = "alphabetic";
+      pen.fillText(words, Math.min(right, left + width) - 4 * dot, fits ? top - 5 * dot : Math.max(top, above) + 13 * dot);
     }
 
     mark() {
@@ -330,17 +349,26 @@
         pen.strokeStyle = pen.fillStyle = style("--soft");
         pen.font = `${11 * dot}px system-ui, sans-serif`;
         pen.setLineDash([2 * dot, 4 * dot]);
-        let right = -Infinity, row = 0;
-        for (const { at, number: label } of this.data.marks) {
+        pen.textAlign = "left";
+        pen.textBaseline = "alphabetic";
+        // Names that would touch stand below one another; where no row is free the number is enough.
+        const free = [0, 0, 0, 0];
+        for (const { at, number, name = "" } of this.data.marks) {
           const place = Math.round(u.valToPos(at, "x", true));
           pen.beginPath();
           pen.moveTo(place, u.bbox.top);
           pen.lineTo(place, u.bbox.top + u.bbox.height);
           pen.stroke();
-          // Numbers that would touch stand below one another.
-          row = place < right ? row + 1 : 0;
-          right = place + 18 * dot;
-          pen.fillText(String(label), place + 3 * dot, u.bbox.top + (12 + 12 * row) * dot);
+          const short = name.length > 28 ? `${name.slice(0, 27)}…` : name;
+          for (const words of [`${number} ${short}`, String(number)]) {
+            const length = pen.measureText(words).width + 6 * dot;
+            const from = place + length > u.bbox.left + u.bbox.width ? place - length : place + 3 * dot;
+            const row = free.findIndex((until) => until <= from);
+            if (row < 0 || from < u.bbox.left) continue;
+            free[row] = from + length;
+            pen.fillText(words, from, u.bbox.top + (12 + 13 * row) * dot);
+            break;
+          }
         }
       });
     }

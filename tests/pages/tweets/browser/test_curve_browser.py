@@ -8,9 +8,10 @@ from tests.pages.conftest import measure, watched
 from tests.pages.looking import looking
 
 WIDTH = "() => document.querySelector('#chart canvas')?.width ?? 0"
-SHOWN = """() => [...document.querySelectorAll('.toggle[aria-pressed="true"]')].map(
-    toggle => toggle.dataset.metric)"""
+SHOWN = """() => [...document.querySelectorAll('.toggle[aria-current]')].map(
+    toggle => toggle.closest('li').dataset.metric)"""
 BOX = "what => document.querySelector(what).getBoundingClientRect().toJSON()"
+SMALL = {"width": 1280, "height": 800}
 WIDE, NARROW = {"width": 1280, "height": 900}, {"width": 390, "height": 844}
 
 
@@ -29,6 +30,15 @@ def test_the_curve_is_redrawn_on_changes_and_keeps_its_view(staff, live_server):
         # The head is one line, and the curve is whole on the first screen.
         assert page.evaluate(BOX, ".top")["height"] < 60
         assert page.evaluate(BOX, "#chart canvas")["bottom"] <= WIDE["height"]
+        # On a small one too, and on a phone.
+        for size in (SMALL, NARROW):
+            page.set_viewport_size(size)
+            page.wait_for_function(
+                "width => document.querySelector('#chart canvas')?.clientWidth <= width",
+                arg=size["width"],
+            )
+            assert page.evaluate(BOX, "#chart canvas")["bottom"] <= size["height"], size
+        page.set_viewport_size(WIDE)
         newest = page.locator(".u-legend .u-series:has-text('Views') .u-value")
         assert newest.text_content() == "400"
         redraws = {
@@ -49,13 +59,16 @@ def test_the_curve_is_redrawn_on_changes_and_keeps_its_view(staff, live_server):
             widths[what] = page.evaluate(WIDTH)
         assert all(widths.values()), widths
 
-        page.click(".toggle[data-metric=views]")
-        page.click(".toggle[data-metric=quotes]")
-        page.click(".ranges a:has-text('7d')")
-        page.wait_for_selector(".ranges a[aria-current]:has-text('7d')")
-        assert page.evaluate(SHOWN) == ["likes", "retweets", "quotes"]
+        page.set_viewport_size(WIDE)
+        page.click("#chip-likes")
+        page.wait_for_selector("#chip-likes[aria-current]")
+        page.click("#chip-views")
+        page.wait_for_selector("#chip-views:not([aria-current])")
+        page.click(".ranges a:has-text('7 d')")
+        page.wait_for_selector(".ranges a[aria-current]:has-text('7 d')")
+        assert page.evaluate(SHOWN) == ["likes"]
         page.reload()
-        assert page.evaluate(SHOWN) == ["likes", "retweets", "quotes"]
+        assert page.evaluate(SHOWN) == ["likes"]
         assert "range=7d" in page.url
 
         page.goto(f"{live_server.url}/tweets/{lone.pk}/")
@@ -71,3 +84,26 @@ def test_the_curve_is_redrawn_on_changes_and_keeps_its_view(staff, live_server):
         assert all("ERR_FAILED" in one for one in seen.faults), seen.faults
         seen.faults.clear()
     assert timedelta(0) < span <= timedelta(minutes=2)
+
+
+@pytest.mark.browser
+@pytest.mark.django_db(transaction=True)
+def test_values_are_read_by_keyboard(staff, live_server):
+    tweet = watched()
+    for minute in (0, 1, 2, 6, 7):
+        measure(tweet, 60 * minute, likes=minute, views=100 * minute)
+
+    with looking(staff, live_server, viewport=WIDE) as seen:
+        page = seen.page
+        page.goto(f"{live_server.url}/tweets/{tweet.pk}/")
+        page.wait_for_selector("#chart[data-ready] canvas")
+        values = []
+        page.locator(".zoom [data-zoom=in]").focus()
+        page.keyboard.press("Tab")
+        for key in ("Home", "ArrowRight", "ArrowRight", "ArrowRight", "End", "ArrowRight"):
+            page.keyboard.press(key)
+            assert page.evaluate("() => document.activeElement.getAttribute('role')") == "slider"
+            values.append(page.get_attribute("#chart .u-over", "aria-valuetext").split(": ")[1])
+        # Across the gap, and not beyond the end.
+        assert values == [f"Views {views}" for views in (0, 100, 200, 600, 700, 700)]
+        assert page.locator(".u-legend .u-value").last.text_content() == "700"

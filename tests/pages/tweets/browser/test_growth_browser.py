@@ -78,8 +78,8 @@ def test_a_zoom_is_kept_while_new_measurements_arrive(staff, live_server):
         touch(cdp, "touchEnd", y=middle)
         wait_for(page, lambda page: seconds(page) < whole * 0.7, "what two fingers drew apart")
 
-        page.locator("[data-log]").click()
-        page.wait_for_selector("[data-log][aria-pressed=true]")
+        page.locator(".ranges a", has_text="Log").click()
+        page.wait_for_selector(".ranges a[aria-current]:has-text('Log')")
         assert "scale=log" in page.url
         for view in ("Per hour", "Per day"):
             page.locator(".ranges a", has_text=view).click()

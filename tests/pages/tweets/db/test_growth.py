@@ -79,6 +79,22 @@ def test_a_projection_of_a_day_names_its_method_and_past_error(staff):
     assert "half were off by less than 0%" in page
 
 
+def test_a_projection_is_a_cone_from_now_to_the_end_of_the_day(staff):
+    earlier(12)
+    tweet = watched()
+    measure(tweet, 300, views=150)
+
+    series = staff.get(f"/tweets/{tweet.id}/series.json?range=day").json()
+    cone = series["projection"]["views"]
+
+    assert series["span"] == [born().timestamp(), (born() + D).timestamp()]
+    assert (cone["times"][0], cone["low"][0], cone["high"][0]) == (series["times"][-1], 150, 150)
+    assert cone["times"][-1] == pytest.approx(series["span"][1])
+    assert cone["middle"][-1] == pytest.approx(300)
+    assert cone["name"] == "expected: 300 at 24 h"
+    assert staff.get(f"/tweets/{tweet.id}/series.json?range=all").json()["projection"] == {}
+
+
 def test_with_too_few_posts_of_the_author_others_are_used_and_named(staff):
     earlier(12, author_id=8, late=400)
     tweet = watched()
@@ -124,13 +140,13 @@ def test_the_benchmark_is_of_earlier_posts_of_the_author(staff):
     measure(tweet, 300, views=150)
 
     page = page_of(staff, tweet)
-    series = staff.get(f"/tweets/{tweet.id}/series.json").json()
+    series = staff.get(f"/tweets/{tweet.id}/series.json?range=day").json()
 
     assert "100 – 100" in page
     assert "more than usual: 1.5 × the median" in page
     usual = series["benchmark"]["views"]
-    assert usual["times"][-1] == (born() + timedelta(seconds=300)).timestamp()
-    assert (usual["low"][-1], usual["high"][-1]) == (100, 100)
+    assert usual["times"][-1] == (born() + D).timestamp(), "to the end of the axis"
+    assert (usual["low"][0], usual["high"][0]) == (100, 100)
 
 
 @pytest.mark.parametrize(
@@ -190,7 +206,7 @@ def test_each_view_has_a_sentence_a_table_and_files(staff, view, sentence, head,
     for minutes, likes in ((0, 1), (2, 5), (4, 9)):
         measure(tweet, 60 * minutes, likes=likes)
 
-    page = page_of(staff, tweet, f"?view={view}")
+    page = page_of(staff, tweet, f"?view={view}&range=nonsense")
     series = staff.get(f"/tweets/{tweet.id}/series.json?view={view}").json()
     file = staff.get(f"/tweets/{tweet.id}/samples.jsonl?range=all&view={view}")
     lines = [json.loads(line) for line in b"".join(file.streaming_content).splitlines()]
@@ -201,7 +217,7 @@ def test_each_view_has_a_sentence_a_table_and_files(staff, view, sentence, head,
     assert {value for value in series["series"]["likes"] if value} == {int(visible[1:])}
     assert len(series["times"]) == len(series["series"]["likes"])
     assert {line["likes"] for line in lines} <= {int(visible[1:]), 9}
-    assert f"samples.parquet?range=all&view={view}" in page
+    assert f"samples.parquet?view={view}" in page
 
 
 def test_view_and_scale_are_kept_in_links(staff):
@@ -209,7 +225,7 @@ def test_view_and_scale_are_kept_in_links(staff):
 
     assert '<a href="?range=24h&amp;view=rate&amp;scale=log"' in page
     assert '<a href="?range=7d&amp;view=days&amp;scale=log"' in page
-    assert 'data-log aria-pressed="true"' in page
+    assert '<a href="?range=7d&amp;view=rate&amp;scale=linear" aria-current="true"' in page
 
 
 @pytest.mark.parametrize("points", ["", "0", "-5", "1e9", "９９", "99999999999"])

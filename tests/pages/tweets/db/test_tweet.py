@@ -1,6 +1,6 @@
 import csv
 import re
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from django.contrib.auth.models import Permission, User
@@ -229,17 +229,75 @@ def test_an_act_needs_a_post_and_the_permission(client, act):
     assert "Untrack" not in client.get(f"/tweets/{tweet.id}/").content.decode()
 
 
-def test_a_range_keeps_the_chosen_curves(staff):
+def test_the_chosen_curves_stay_with_another_range(staff):
     tweet = watched()
 
-    page = flat(staff.get(f"/tweets/{tweet.id}/?range=7d&metrics=likes+quotes+nonsense"))
+    page = flat(staff.get(f"/tweets/{tweet.id}/?range=7d&metric=likes,quotes,nonsense"))
     usual = flat(staff.get(f"/tweets/{tweet.id}/"))
 
-    assert pressed(page) == ["likes", "quotes"]
-    assert '<a href="?range=24h&amp;metrics=likes+quotes+nonsense"' in page
-    assert pressed(usual) == ["views", "likes", "retweets"]
+    assert drawn_metrics(page) == ["likes", "quotes"]
+    assert '<a href="?range=24h&amp;metric=likes,quotes"' in page
+    assert 'href="?range=7d&amp;metric=quotes"' in page, "a click takes one away"
+    assert 'href="?range=7d&amp;metric=likes,quotes,bookmarks"' in page, "and adds one"
+    assert drawn_metrics(usual) == ["views"]
     assert '<a href="?range=24h"' in usual
 
 
-def pressed(page):
-    return re.findall(r'data-metric="(\w+)" aria-pressed="true"', page)
+@pytest.mark.parametrize(("hours", "range"), [(1, "all"), (3, "day"), (23, "day"), (25, "all")])
+def test_of_a_tweet_of_some_hours_the_first_day_is_drawn(staff, hours, range):
+    tweet = watched()
+    Tweet.objects.filter(pk=tweet.id).update(created_at=datetime.now(UTC) - timedelta(hours=hours))
+
+    page = flat(staff.get(f"/tweets/{tweet.id}/?range=nonsense"))
+
+    assert f'<a href="?range={range}" aria-current="true"' in page
+
+
+@pytest.mark.parametrize(
+    ("query", "is_log"),
+    [
+        ("", False),
+        ("metric=views,likes", False),
+        ("metric=views,quotes", True),
+        ("metric=views,quotes&scale=linear", False),
+        ("metric=views,bookmarks", False),
+        ("metric=views,quotes&view=rate", False),
+        ("scale=log", True),
+    ],
+)
+def test_the_scale_is_logarithmic_where_the_counts_differ_a_hundredfold(staff, query, is_log):
+    tweet = watched()
+    measure(tweet, 60, views=5000, likes=60, quotes=50, bookmarks=0)
+
+    page = flat(staff.get(f"/tweets/{tweet.id}/?{query}"))
+
+    assert ('data-scale="log"' in page) == is_log
+
+
+def test_a_first_metric_that_is_not_known_gives_way(staff):
+    tweet = watched()
+    measure(tweet, 60, views=None, likes=3)
+
+    assert drawn_metrics(flat(staff.get(f"/tweets/{tweet.id}/"))) == ["likes"]
+
+
+@pytest.mark.parametrize(
+    ("changed", "sentence"),
+    [
+        ({}, "Not measured yet. The curve begins with the first check."),
+        ({"gone_at": born(), "missing_since": born()}, "It was never measured: X no longer shows"),
+    ],
+)
+def test_a_curve_that_is_not_there_says_why(staff, changed, sentence):
+    assert sentence in flat(staff.get(f"/tweets/{watched(**changed).id}/"))
+
+
+def test_a_long_text_is_folded(staff):
+    long, short = watched(1, text="word " * 100), watched(2)
+
+    assert 'class="said folded"' in flat(staff.get(f"/tweets/{long.id}/"))
+    assert 'class="said folded"' not in flat(staff.get(f"/tweets/{short.id}/"))
+
+
+def drawn_metrics(page):
+    return re.search(r'data-metrics="([^"]*)"', page)[1].split()
