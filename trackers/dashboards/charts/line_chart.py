@@ -84,7 +84,7 @@ class Band:
 @dataclass(frozen=True, slots=True)
 class NamedMark:
     at: float
-    number: int
+    number: int  # 0: none
     name: str
 
 
@@ -313,7 +313,8 @@ def _drawn_marks(
             f'<path class="soft-line" d="M{place:.1f} {top}V{bottom}" stroke="{soft}"'
             f' stroke-dasharray="2 4"/>'
         )
-        for words in (_shorten(f"{mark.number} {mark.name}", 24 * 7), str(mark.number)):
+        name = f"{mark.number} {mark.name}" if mark.number else mark.name
+        for words in (_shorten(name, 200), str(mark.number or "")):
             length = (len(words) + 1) * 11 * _LETTER
             is_left = place + length > right
             begin = place - length - 4 if is_left else place + 3

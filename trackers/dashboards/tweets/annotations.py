@@ -11,8 +11,10 @@ from django.contrib.admin.models import LogEntry
 from django.contrib.contenttypes.models import ContentType
 
 from trackers.dashboards.tweet_rows import LABELS
+from trackers.dashboards.tweets.curve import Curve
 from trackers.dashboards.words import Moment, ago, commas
 from trackers.milestones.models import Milestone
+from trackers.tweets.anomalies import AnomalyKind, anomalies
 from trackers.tweets.history import Run
 from trackers.tweets.models import Tweet
 
@@ -29,13 +31,14 @@ class Annotation:
 
 
 def annotations_of(
-    tweet: Tweet, runs: Sequence[Run], *, since: datetime | None, now: datetime
+    tweet: Tweet, curve: Curve, *, since: datetime | None, now: datetime
 ) -> list[Annotation]:
     """In the order of time; nothing from before `since`, where the curve begins."""
     happenings = [
         *_dates_of_row(tweet),
         *_edits(tweet),
-        *_milestones_reached(runs),
+        *_milestones_reached(curve.runs),
+        *_anomalies(curve),
         *_acts_of_people(tweet),
     ]
     inside = sorted(happening for happening in happenings if since is None or happening[0] >= since)
@@ -80,6 +83,18 @@ def _milestones_reached(runs: Sequence[Run]) -> Iterator[tuple[datetime, str, st
                 yield run.taken_at, f"Reached {commas(milestone.at)} {label}", ""
                 break
             before = count
+
+
+def _anomalies(curve: Curve) -> Iterator[tuple[datetime, str, str]]:
+    """Of those that are drawn: what came before the range is not known here."""
+    for anomaly in anomalies(curve.runs, curve.holes):
+        label, before, after = LABELS[anomaly.metric], commas(anomaly.before), commas(anomaly.after)
+        if anomaly.kind is AnomalyKind.FELL:
+            yield anomaly.at, f"{label} fell from {before} to {after}", ""
+            continue
+        name = "Second wave" if anomaly.kind is AnomalyKind.SECOND_WAVE else "Sudden stop"
+        hours = f"{after} {label.lower()} in an hour, after {before} in the one before"
+        yield anomaly.at, f"{name}: {hours}", ""
 
 
 def _acts_of_people(tweet: Tweet) -> Iterator[tuple[datetime, str, str]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import datetime
 
 from django.http import HttpRequest, HttpResponseBase, JsonResponse
@@ -27,9 +28,9 @@ from trackers.dashboards.tweets.curve import (
     MIN_POINTS,
     VIEWS,
     Curve,
+    Mark,
     Series,
     benchmark_shades,
-    chart_marks,
     cone,
     curve,
     describe_chart,
@@ -41,6 +42,7 @@ from trackers.dashboards.tweets.curve import (
     totals_series,
 )
 from trackers.dashboards.tweets.outlook import ahead_of
+from trackers.notes.models import Note, notes_of
 from trackers.schedule.intervals import current
 from trackers.tweets.models import Tweet
 from tweetwatch.notation import to_the_minute
@@ -53,7 +55,7 @@ def series_json(request: HttpRequest, id: int) -> JsonResponse:
     now, plan = current()
     asked = parse_curve_query(request, tweet, now=now)
     drawn = curve(tweet, plan, range=asked.range, now=now)
-    made = _series(tweet, drawn, asked, points=_asked_points(request), now=now)
+    made = _series(request, tweet, drawn, asked, points=_asked_points(request), now=now)
     return JsonResponse(made, headers={"Cache-Control": "no-store"})
 
 
@@ -67,13 +69,21 @@ def chart_file(request: HttpRequest, id: int, form: str) -> HttpResponseBase:
     now, plan = current()
     asked = parse_curve_query(request, tweet, now=now)
     drawn = curve(tweet, plan, range=asked.range, now=now)
-    series = _series(tweet, drawn, asked, points=MAX_WIDTH, now=now)
+    series = _series(request, tweet, drawn, asked, points=MAX_WIDTH, now=now)
     return as_picture(
         request, _chart(tweet, drawn, series, asked), form, name=f"tweet-{id}-{asked.view}"
     )
 
 
-def _series(tweet: Tweet, drawn: Curve, asked: CurveQuery, *, points: int, now: datetime) -> Series:
+def _series(
+    request: HttpRequest,
+    tweet: Tweet,
+    drawn: Curve,
+    asked: CurveQuery,
+    *,
+    points: int,
+    now: datetime,
+) -> Series:
     end = first_day_end(tweet) if asked.range == FIRST_DAY else None
     if asked.view == "totals":
         made = totals_series(tweet, drawn, range=asked.range, points=points)
@@ -90,8 +100,22 @@ def _series(tweet: Tweet, drawn: Curve, asked: CurveQuery, *, points: int, now: 
         made = steps_series(tweet, steps, range=asked.range, view=asked.view)
     if end and tweet.created_at and drawn.runs:
         made["span"] = [tweet.created_at.timestamp(), end.timestamp()]
-    made["marks"] = chart_marks(annotations_of(tweet, drawn.runs, since=asked.since(now), now=now))
+    made["marks"] = list(_marks(request, tweet, drawn, asked, now=now))
     return made
+
+
+def _marks(
+    request: HttpRequest, tweet: Tweet, drawn: Curve, asked: CurveQuery, *, now: datetime
+) -> Iterator[Mark]:
+    """What happened, and what people wrote on the tweet and on its days, if the person may read it;
+    the page lists that itself."""
+    since = asked.since(now)
+    for one in annotations_of(tweet, drawn, since=since, now=now):
+        yield {"at": one.moment.at.timestamp(), "number": one.number, "name": one.what}
+    begin = since or tweet.created_at or tweet.tracked_at
+    if request.user.has_perm("trackers.view_note"):
+        for note in notes_of(Note.Kind.TWEET, tweet.pk, (begin, now)):
+            yield {"at": note.at.timestamp(), "number": 0, "name": f"Note: {note.text}"}
 
 
 def _chart(tweet: Tweet, drawn: Curve, series: Series, asked: CurveQuery) -> LineChart:

@@ -11,7 +11,6 @@ from typing import TypedDict
 
 from trackers.dashboards.charts.scales import shortened
 from trackers.dashboards.tweet_rows import LABELS, usual_interval
-from trackers.dashboards.tweets.annotations import Annotation
 from trackers.dashboards.tweets.growth import DAY_LENGTH, Step, daily_steps, day_of, hourly_steps
 from trackers.dashboards.tweets.outlook import Bands
 from trackers.dashboards.words import commas, lasting
@@ -61,7 +60,7 @@ class Shade(TypedDict):
 
 class Mark(TypedDict):
     at: float
-    number: int
+    number: int  # in the list of what happened; 0: not in it
     name: str
 
 
@@ -211,13 +210,6 @@ def cone(born: datetime, age: timedelta, count: int, projection: Projection) -> 
         "middle": grown(projection.total),
         "high": grown(projection.high),
     }
-
-
-def chart_marks(annotations: Sequence[Annotation]) -> list[Mark]:
-    return [
-        {"at": one.moment.at.timestamp(), "number": one.number, "name": one.what}
-        for one in annotations
-    ]
 
 
 def runs_to_draw(curve: Curve, points: int = MAX_POINTS) -> list[int]:

@@ -44,7 +44,7 @@ from trackers.tweets.tags.tagging import tags_of
 from tweetwatch.notation import exactly
 
 _MAX_TABLE_ROWS = 200
-# A longer text is folded to three lines, so that the chart is on the first screen.
+# A longer text is scrolled in three lines, so that the chart is on the first screen.
 _LONG_TEXT = 240
 _REFERENCES = {
     "replied_to": "In reply to",
@@ -136,7 +136,7 @@ def _tweet_context(
         "left_out": commas(max(0, len(steps or drawn.runs) - _MAX_TABLE_ROWS)),
         "more": len(steps or drawn.runs) > _MAX_TABLE_ROWS,
         "outlook": outlook(tweet, now=now),
-        "happened": annotations_of(tweet, drawn.runs, since=asked.since(now), now=now),
+        "happened": annotations_of(tweet, drawn, since=asked.since(now), now=now),
         "reason": explain_next_check(
             tweet,
             row.due.at if row.due else None,

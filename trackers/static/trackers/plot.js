@@ -360,7 +360,7 @@
           pen.lineTo(place, u.bbox.top + u.bbox.height);
           pen.stroke();
           const short = name.length > 28 ? `${name.slice(0, 27)}…` : name;
-          for (const words of [`${number} ${short}`, String(number)]) {
+          for (const words of [`${number || ""} ${short}`.trim(), String(number || "")]) {
             const length = pen.measureText(words).width + 6 * dot;
             const from = place + length > u.bbox.left + u.bbox.width ? place - length : place + 3 * dot;
             const row = free.findIndex((until) => until <= from);

@@ -12,6 +12,7 @@ from tests.pages.conftest import born, flat, measure, watched
 from trackers import history
 from trackers.dashboards.tweets.outlook import compare_to_benchmark
 from trackers.milestones.models import Milestone
+from trackers.notes.models import Note
 from trackers.tweets.growth.band import Middle
 from trackers.tweets.models import Author, Tweet, TweetText
 from trackers.tweets.record import Measured, record
@@ -185,6 +186,42 @@ def test_events_of_a_tweet_are_listed_and_marked_on_the_curve(staff):
     assert "marks on the curve" in text
     assert [one["number"] for one in marks] == [1, 2, 3, 4, 5]
     assert marks[2]["at"] == (born() + timedelta(seconds=120)).timestamp()
+
+
+def test_an_anomaly_of_a_curve_is_listed_and_marked(staff):
+    tweet = watched()
+    Tweet.objects.filter(pk=tweet.id).update(created_at=born() - 5 * H)
+    for hours, views in ((-5, 0), (-4, 1000), (-3, 1400), (-2, 1490), (-1, 2390)):
+        measure(tweet, hours * 3600, views=views, likes=50 if hours < -1 else 30)
+
+    page = page_of(staff, tweet, "?range=all")
+
+    assert "Second wave: 900 views in an hour, after 90 in the one before" in page
+    assert "Likes fell from 50 to 30" in page
+
+
+def test_notes_on_a_tweet_and_on_its_day_are_marked_on_the_curve(staff, client):
+    tweet = watched()
+    measure(tweet, 60, views=5)
+    write_note("tweet", str(tweet.id), "in the evening news", at=born() + timedelta(seconds=30))
+    write_note("tweet", "5", "about another")
+
+    marks = staff.get(f"/tweets/{tweet.id}/series.json").json()["marks"]
+    picture = staff.get(f"/tweets/{tweet.id}/chart.svg").content.decode()
+
+    notes = [one for one in marks if not one["number"]]
+    assert notes == [
+        {
+            "at": (born() + timedelta(seconds=30)).timestamp(),
+            "number": 0,
+            "name": "Note: in the evening news",
+        }
+    ]
+    assert "Note: in the evening news" in picture
+
+
+def write_note(kind, key, text, **given):
+    Note.objects.create(kind=kind, key=key, text=text, **({"at": born()} | given))
 
 
 def test_metrics_that_x_never_showed_are_not_called_missing(staff):
