@@ -64,8 +64,9 @@ def test_the_api_has_every_filter_of_the_page(owner):
             id=id_born(at, day), created_at=at, measured=True, likes=day, author_id=7 + day % 3
         )
         TweetText.objects.create(
-            tweet_id=id_born(at, day), text=f"word{day}", lang="ja" if day % 2 else "en"
-        )
+            tweet_id=id_born(at, day), text=f"word{day}", lang="ja" if day % 2 else "en",
+            kind=1 + day % 2, hashtags=["moon"], domains=["example.org"] if day > 4 else None,
+        )  # fmt: skip
     tagging.tag_tweets(
         get_or_create_tag("Launches").pk, [id_born(posted[day], day) for day in (1, 5)]
     )
@@ -79,6 +80,9 @@ def test_the_api_has_every_filter_of_the_page(owner):
         ("tag=launches", 2), ("tag=nothing", 0), ("tag=launches&lang=ja&min_likes=2", 1),
         ("age=24h", 0), ("age=7d", 6), (f"since={days[1]}&until={days[0]}", 3),
         (f"since={days[0]}", 2), ("min_likes=3", 4), ("min_likes=3&lang=ja&author=9", 1),
+        ("kind=quote", 3), ("kind=own", 0), ("has=link", 2), ("has=media", 0),
+        ("hashtag=%23Moon", 6), ("hashtag=moo", 0), ("domain=www.example.org&kind=reply", 1),
+        ("mention=@nasa", 0), ("cashtag=$twtr", 0),
         ("q=word4&min_likes=4", 1), ("min_views=1", 0), ("q=word4%20&lang=en", 1),
     ):  # fmt: skip
         listed = [id for page in ids(pages(owner, f"tweets?limit=2&{query}")) for id in page]
@@ -96,7 +100,8 @@ def test_the_api_has_every_filter_of_the_page(owner):
     [
         "lang=english", "age=2h", "since=yesterday", "since=1999-01-01", "min_likes=-1",
         "min_likes=many", f"min_likes={10**16}", "since=2026-03-02&until=2026-03-01",
-        f"author={'x' * 61}", "min_like=5", "sort=likes",
+        f"author={'x' * 61}", "kind=retweet", "has=poll", f"hashtag={'x' * 281}",
+        "min_like=5", "sort=likes",
     ],
 )  # fmt: skip
 def test_an_invalid_filter_is_refused_and_not_ignored(owner, query):
