@@ -18,7 +18,7 @@ from django.utils import timezone
 
 from fakex.world.clock import Clock
 from fakex.world.ids import Ids
-from fakex.world.seeded import World
+from fakex.world.seeded import Nature, World
 from trackers.credentials.models import Credential
 from trackers.ingest.files.track_lines import track_lines
 from trackers.ingest.sources import life
@@ -29,6 +29,8 @@ from trackers.management.demo_menu import fill_menu
 from trackers.money.models import App, Project
 from trackers.schedule import intervals
 
+# Few, so that enough posts of each say what is usual, and what stands out.
+_AUTHORS = 100
 _TAG = "launch"
 _STREAM_MISSED = timedelta(minutes=30)
 _DAILY_BUDGET = 600
@@ -52,12 +54,14 @@ def world_of(options: dict[str, Any], *, start_ms: int) -> World:
         seed=seed,
         ids=Ids(seed=seed, tweets=options["tweets"], start_ms=start_ms),
         clock=Clock(start_ms=start_ms, speed=options["clock_speed"]),
+        nature=Nature(authors=_AUTHORS),
     )
 
 
 def prepare_scene(fake: str, world: World, *, callback: str) -> str:
     """Fill the empty database; return its admin's password. `fake` is the address of `world`, and
     `callback` that of a subscriber."""
+    _control(fake, "PUT", "world", {"authors": _AUTHORS})
     password = secrets.token_urlsafe(9)
     user = User.objects.create_superuser("admin", "", password)
     _add_credential("demo")
@@ -113,10 +117,15 @@ def _poll_leaky_account(fake: str, world: World) -> None:
 
 
 def _let_posts_appear(fake: str, flow: dict[str, Any]) -> None:
+    _control(fake, "POST", "posts", flow)
+
+
+def _control(fake: str, method: str, path: str, body: dict[str, Any]) -> None:
     request = urllib.request.Request(  # noqa: S310 - our own fake
-        f"{fake}/_fake/posts",
-        data=json.dumps(flow).encode(),
+        f"{fake}/_fake/{path}",
+        data=json.dumps(body).encode(),
         headers={"Content-Type": "application/json"},
+        method=method,
     )
     with urllib.request.urlopen(request, timeout=30):  # noqa: S310
         return

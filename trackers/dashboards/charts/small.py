@@ -184,3 +184,49 @@ def _unbroken(
 
 def _scale_to(part: float, whole: float, size: int) -> float:
     return _SPARK_MARGIN + (size - 2 * _SPARK_MARGIN) * (part / whole if whole else 0.0)
+
+
+@dataclass(frozen=True, slots=True)
+class AgainstUsual:
+    """A tweet's curve since it was posted, over the area of what is usual."""
+
+    line: str
+    area: str
+    end: tuple[str, str]
+    label: str
+
+    @property
+    def html(self) -> SafeString:
+        label, (x, y) = escape(self.label), map(escape, self.end)
+        return SafeString(
+            f'<svg class="spark" viewBox="0 0 {_SPARK_WIDTH} {_SPARK_HEIGHT}"'
+            f' width="{_SPARK_WIDTH}" height="{_SPARK_HEIGHT}" preserveAspectRatio="none"'
+            f' role="img" aria-label="{label}"><title>{label}</title>'
+            f'<polygon class="usual" points="{self.area}"/>'
+            f'<polyline points="{self.line}"/><path d="M{x} {y}h0"/></svg>'
+        )
+
+
+def against_usual(
+    curve: Sequence[tuple[timedelta, int]],
+    usual: Sequence[tuple[timedelta, float | None]],
+    *,
+    until: tuple[timedelta, float | None],
+    label: str,
+) -> AgainstUsual | None:
+    """By age, from nothing at its posting; `usual` at several ages, and `until`, the last one."""
+    age, _ = until
+    if age <= timedelta(0):
+        return None
+    known = [(at, value) for at, value in (*usual, until) if value is not None and at <= age]
+    most = max([count for _, count in curve] + [value for _, value in known], default=0)
+
+    def placed(at: timedelta, value: float) -> str:
+        x = _scale_to(at / age, 1, _SPARK_WIDTH)
+        return f"{x:.1f},{_SPARK_HEIGHT - _scale_to(value, most, _SPARK_HEIGHT):.1f}"
+
+    start = timedelta(0)
+    line = [placed(start, 0), *(placed(at, count) for at, count in curve if at <= age)]
+    area = [placed(start, 0), *(placed(at, value) for at, value in known), placed(age, 0)]
+    x, _, y = line[-1].partition(",")
+    return AgainstUsual(" ".join(line), " ".join(area) if known else "", (x, y), label)

@@ -26,6 +26,8 @@ from tweetwatch.tables import Column, Table
 
 _EVERYONE, _ALL_SOURCES = "all", "sources"
 _FOLLOWS_PER_PAGE = 100
+# More are no number of ours, and Python refuses to read thousands.
+_MAX_DIGITS = 18
 _FOLLOW_COLUMNS = (
     Column("follower", "text"), Column("who", "text"), Column("kind", "text"), Column("id", "id"),
     Column("follows", "text"), Column("since", "time"),
@@ -108,7 +110,7 @@ def _parse_following(request: HttpRequest, homes: list[Home]) -> FollowingQuery:
     origin = FollowKey.of(of).origin if of else None
     if who in (_EVERYONE, _ALL_SOURCES):
         return FollowingQuery(who, origin, None)
-    if who != "me" and not (who.isascii() and who.isdecimal()):
+    if who != "me" and not (who.isascii() and who.isdecimal() and len(who) <= _MAX_DIGITS):
         raise Http404(f"There is no list {who[:80]!r}.")
     return FollowingQuery(who, origin, home_of_team(homes, None if who == "me" else int(who)))
 

@@ -18,6 +18,7 @@ from trackers.dashboards.operations.money import project_blocks
 from trackers.dashboards.overview.cards import cards, credential_gauges, headline
 from trackers.dashboards.overview.fastest import SHORT_BOARD, board_context
 from trackers.dashboards.overview.first_steps import first_steps
+from trackers.dashboards.overview.outstanding import outstanding_context
 from trackers.dashboards.overview.since import since_context
 from trackers.dashboards.parts import PartReader, is_kiosk, render_parts
 from trackers.dashboards.words import about, commas
@@ -38,6 +39,7 @@ def overview(request: HttpRequest) -> HttpResponse:
     parts: dict[str, PartReader] = {
         "now": lambda: _freshness(request, status),
         "ahead": lambda: _plan_context(status.plan, now=now),
+        "outstanding": lambda: outstanding_context(request, now=now),
         "fastest": lambda: board_context(request, most=SHORT_BOARD),
         "since": lambda: {} if is_kiosk(request) else since_context(request, now=now),
     }

@@ -113,7 +113,7 @@ def test_without_scripts_the_overview_says_the_same(staff, live_server):
         assert page.locator(f"#fast-{first.pk}").is_visible()
         page.click("#ahead-summary")
         assert page.locator("#ahead-table").is_visible()
-        page.click("text=24 h")
+        page.click("#fastest >> text=24 h")
         page.wait_for_url(lambda url: "window=1440" in url)
         assert page.locator("[data-help]").is_hidden()
 

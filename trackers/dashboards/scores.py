@@ -1,0 +1,90 @@
+"""Scores as people read them, with what they compare."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from html import escape
+
+from django.utils.safestring import SafeString
+
+from trackers.dashboards.words import commas
+from trackers.scores.models import STANDS_OUT
+from trackers.scores.read import Scored
+from trackers.scores.rule import MIN_POSTS
+from trackers.tweets.kinds import PostKind
+from tweetwatch.amounts import amount
+
+# From so much on it is far above usual.
+_FAR = 5
+_NO_FRACTION = 100
+_MINUS = "−"
+_POSTS = {
+    PostKind.REPLY: "reply,replies", PostKind.QUOTE: "quote post", PostKind.VIDEO: "video",
+    PostKind.PHOTO: "photo", PostKind.LINK: "link", PostKind.TEXT: "text post",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class ScorePill:
+    """A score with what it says."""
+
+    words: str  # the score, or "as usual"; empty where too little is known
+    mood: str  # "far", "above", "usual", "below", or "unknown"
+    usually: str  # "usually 112,000"
+    title: str  # a sentence
+
+    @property
+    def html(self) -> SafeString:
+        if not self.words:
+            return SafeString("")
+        return SafeString(
+            f'<span class="score {self.mood}" title="{escape(self.title)}">{self.words}</span>'
+        )
+
+
+def _score_words(score: float) -> str:
+    """With one decimal, from a hundred on with none."""
+    digits = 0 if abs(score) >= _NO_FRACTION else 1
+    sign = _MINUS if score < 0 else ""
+    return f"{sign}{abs(score):,.{digits}f}×"
+
+
+def score_pill(scored: Scored | None) -> ScorePill | None:
+    """None: the tweet has no score, as a retweet."""
+    if scored is None:
+        return None
+    if scored.score is None or scored.expected is None or scored.actual is None:
+        if not scored.missing:
+            return ScorePill("", "unknown", "", "What is usual at this age is not known yet.")
+        posts = f"{scored.posts} of {MIN_POSTS}"
+        return ScorePill(
+            "", "unknown", "", f"{posts} posts that it takes to say what is usual were measured."
+        )
+    expected = commas(_rounded(scored.expected))
+    posts = amount(scored.posts, *_POSTS[scored.kind].split(",")) if scored.kind else (
+        f"{amount(scored.posts, 'post')} of all kinds"
+    )  # fmt: skip
+    return ScorePill(
+        "as usual" if scored.is_as_usual else _score_words(scored.score),
+        _mood(scored),
+        f"usually {expected}",
+        f"{commas(scored.actual)} {scored.metric}; at this age usually {expected}, "
+        f"by the author's last {posts}.",
+    )
+
+
+def _mood(scored: Scored) -> str:
+    assert scored.score is not None
+    if scored.is_as_usual:
+        return "usual"
+    if scored.score >= _FAR:
+        return "far"
+    if scored.score >= STANDS_OUT:
+        return "above"
+    return "below" if scored.score < 0 else "usual"
+
+
+def _rounded(expected: float) -> int:
+    """To three digits: a mean claims no more."""
+    whole = round(expected)
+    return round(whole, min(0, 3 - len(str(abs(whole)))))
