@@ -117,6 +117,12 @@ class Filters(TypedDict, total=False):
     tag: str
     author: str
     lang: str
+    kind: Literal["own", "reply", "quote", "video", "photo", "link", "text"]
+    has: Literal["link", "media"]
+    hashtag: str
+    cashtag: str
+    mention: str
+    domain: str
     age: Literal["1h", "24h", "7d", "30d"]
     since: str
     until: str

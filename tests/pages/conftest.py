@@ -11,6 +11,7 @@ from tests.conftest import CHROMIUM
 from tests.environment.proxies import PROXIES
 from tests.factories import TweetFactory, TweetUpdateFactory, id_born
 from trackers.listing import search, sorts
+from trackers.tweets.kinds import PostKind
 from trackers.tweets.models import METRICS, Author, TweetText
 from trackers.tweets.record import Measured, record
 from trackers.xapi.results import Figures
@@ -105,7 +106,7 @@ def watched(low=0, *, text="Some words", author_id=7, username="ada", due_in=48,
     """A tweet that is kept fresh, born ten minutes ago and not measured yet."""
     author, _ = Author.objects.get_or_create(id=author_id, defaults={"username": username})
     tweet = TweetFactory(id=id_born(born(), low), author=author, created_at=born(), **given)
-    TweetText.objects.create(tweet=tweet, text=text)
+    TweetText.objects.create(tweet=tweet, text=text, kind=PostKind.TEXT)
     TweetUpdateFactory(key=tweet.id, due_at=datetime.now(UTC) + timedelta(seconds=due_in))
     return tweet
 

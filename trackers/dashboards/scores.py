@@ -56,21 +56,36 @@ def score_pill(scored: Scored | None) -> ScorePill | None:
     if scored.score is None or scored.expected is None or scored.actual is None:
         if not scored.missing:
             return ScorePill("", "unknown", "", "What is usual at this age is not known yet.")
-        posts = f"{scored.posts} of {MIN_POSTS}"
         return ScorePill(
-            "", "unknown", "", f"{posts} posts that it takes to say what is usual were measured."
+            "",
+            "unknown",
+            "",
+            f"{scored.posts} of the {MIN_POSTS} posts of the author that it takes to say what is "
+            "usual were measured at this age.",
         )
-    expected = commas(_rounded(scored.expected))
-    posts = amount(scored.posts, *_POSTS[scored.kind].split(",")) if scored.kind else (
-        f"{amount(scored.posts, 'post')} of all kinds"
-    )  # fmt: skip
+    usually = f"usually {usual_count(scored.expected)}"
     return ScorePill(
         "as usual" if scored.is_as_usual else _score_words(scored.score),
         _mood(scored),
-        f"usually {expected}",
-        f"{commas(scored.actual)} {scored.metric}; at this age usually {expected}, "
-        f"by the author's last {posts}.",
+        usually,
+        f"{commas(scored.actual)} {scored.metric}; at this age {usually}, "
+        f"by the author's last {posts_compared(scored)}.",
     )
+
+
+def posts_compared(scored: Scored) -> str:
+    """How many of which kind say what is usual: "12 photos"."""
+    if scored.kind is None:
+        return f"{amount(scored.posts, 'post')} of all kinds"
+    return amount(scored.posts, *_POSTS[scored.kind].split(","))
+
+
+def usual_count(expected: float | None) -> str:
+    """To three digits: a mean claims no more."""
+    if expected is None:
+        return commas(None)
+    whole = round(expected)
+    return commas(round(whole, min(0, 3 - len(str(abs(whole))))))
 
 
 def _mood(scored: Scored) -> str:
@@ -82,9 +97,3 @@ def _mood(scored: Scored) -> str:
     if scored.score >= STANDS_OUT:
         return "above"
     return "below" if scored.score < 0 else "usual"
-
-
-def _rounded(expected: float) -> int:
-    """To three digits: a mean claims no more."""
-    whole = round(expected)
-    return round(whole, min(0, 3 - len(str(abs(whole)))))

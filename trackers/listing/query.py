@@ -34,6 +34,9 @@ LIST_COLUMNS = (
 # The default columns.
 _DEFAULT_COLUMNS = LIST_COLUMNS[1:]
 _SORT_COLUMNS = ("author", "checked", "next", *METRICS)
+# Of the metrics by which people ask what stands out.
+SCORE_METRICS = ("views", "likes", "retweets")
+_SCORE_SORT = re.compile(rf"score-({'|'.join(SCORE_METRICS)})")
 _GROWTH_SORT = re.compile(
     rf"(gain|velocity)-({'|'.join(METRICS)})-({'|'.join(map(str, Window.values))})"
 )
@@ -41,8 +44,8 @@ _GROWTH_SORT = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Sort:
-    """An order by one of BY_COLUMN, or by the `gain` or `velocity` of a metric within a window;
-    without a column, newest first.
+    """An order by one of _SORT_COLUMNS, by the `score` of a metric, or by the `gain` or `velocity`
+    of one within a window; without a column, newest first.
     """
 
     by: str = ""
@@ -52,7 +55,8 @@ class Sort:
 
     @property
     def name(self) -> str:
-        return f"{self.by}-{self.metric}-{self.window.value}" if self.window else self.by
+        parts = (self.by, self.metric, self.window and str(self.window.value))
+        return "-".join(part for part in parts if part)
 
 
 NEWEST_FIRST = Sort()
@@ -192,6 +196,8 @@ def plain_name(kind: str, typed: str) -> str:
 def _parse_sort(text: str, *, up: bool) -> Sort:
     if text in _SORT_COLUMNS:
         return Sort(text, up=up)
+    if match := _SCORE_SORT.fullmatch(text):
+        return Sort("score", match[1])
     if match := _GROWTH_SORT.fullmatch(text):
         return Sort(match[1], match[2], Window(int(match[3])))
     return NEWEST_FIRST

@@ -21,6 +21,9 @@ from django.db.models.functions import Lower
 from trackers.listing.filters import Filters
 from trackers.listing.query import Sort, TweetQuery
 from trackers.listing.search import LIST_PAGE_SIZE, Page, load_tweets
+from trackers.scores.models import STANDS_OUT, Score
+from trackers.scores.rule import MINIMUMS
+from trackers.tweets.checkpoints.ages import AGES
 from trackers.tweets.finding.direction import Direction
 from trackers.tweets.finding.finder import FIRST_STEPS, SEARCH_TIMEOUT, TooMany
 from trackers.tweets.gains.models import Gain
@@ -36,6 +39,8 @@ MAX_SORTED = 3_000
 # search's second is for the page.
 _PIECE = 8_000
 _SEARCH_TIME = 0.5  # seconds
+# For so long scores are kept to sort by.
+_SCORED_DAYS = AGES[-1].days
 
 
 class Unsorted(Enum):
@@ -51,6 +56,15 @@ class Unsorted(Enum):
         return (
             f"{self.value}, so they are not sorted by this column. Choose an author, a source or a "
             "state. These are the newest."
+        )
+
+    @property
+    def outstanding_note(self) -> str:
+        """Above those that match among the ones that stand out."""
+        return (
+            f"{self.value}. Only those of the last {_SCORED_DAYS} days with at least twice what is "
+            f"usual are listed here, at most {MAX_LIST_LENGTH:,}; choose an author, a source or a "
+            "state to sort them all."
         )
 
     @property
@@ -114,6 +128,10 @@ def _ordered_ids(
     ids = _few_matches(query, filters, deadline)
     if not isinstance(ids, Unsorted):
         return OrderedIds(list(_sort_ids(ids, sort)), known=len(ids))
+    if sort.by == "score":
+        listed = _outstanding(sort.metric, filters)
+        matches = _matches_in_list(listed, query, filters, deadline, most=most)
+        return OrderedIds(matches, note=ids.outstanding_note)
     if sort.by in METRICS and not sort.up:
         matches = _matches_in_list(
             Gain.objects.highest(sort.by), query, filters, deadline, most=most
@@ -150,7 +168,10 @@ def _few_matches(query: TweetQuery, filters: Filters, deadline: Deadline) -> lis
 def _sort_ids(ids: list[int], sort: Sort) -> QuerySet[Any, int]:
     tweets = Tweet.objects.filter(id__among=ids)
     key: Any
-    if sort.by == "author":
+    if sort.by == "score":
+        scores = Score.objects.filter(tweet=OuterRef("pk"))
+        key = Subquery(scores.values(sort.metric)[:1])
+    elif sort.by == "author":
         key = Lower("author__username")
     elif sort.by == "checked":
         key = F("measured_until")
@@ -169,8 +190,16 @@ def _fastest(sort: Sort) -> QuerySet[Gain]:
     return Gain.objects.fastest(sort.window, sort.metric, by=by)  # type: ignore[arg-type]
 
 
+def _outstanding(metric: str, filters: Filters) -> QuerySet[Score]:
+    """From the index of those that stand out, in its order; where enough is expected."""
+    enough = {f"{metric}__gte": STANDS_OUT, f"expected_{metric}__gte": MINIMUMS[metric]}
+    return Score.objects.filter(
+        **enough, tweet_id__gte=filters.low, tweet_id__lt=filters.high, tweet__gone_at=None
+    ).order_by(f"-{metric}", "-tweet_id")[:MAX_LIST_LENGTH]
+
+
 def _matches_in_list(
-    listed: QuerySet[Gain],
+    listed: QuerySet[Gain] | QuerySet[Score],
     query: TweetQuery,
     filters: Filters,
     deadline: Deadline,

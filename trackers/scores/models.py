@@ -56,7 +56,8 @@ class Benchmark(models.Model):
 
 class Score(models.Model):
     """A tweet's scores at its last age, or of the last minute if it stands out or moves: to sort
-    by. What a page shows of a tweet is worked out from its newest measurement."""
+    by, until a day after the last age. What a page shows of a tweet is worked out from its newest
+    measurement."""
 
     # Tweets are deleted without checking this table; untracking deletes the row.
     tweet = models.OneToOneField(

@@ -17,6 +17,7 @@ from django.db import transaction
 from trackers.scores.benchmarks import INTERPRETED, make_due, mark_due
 from trackers.scores.models import STANDS_OUT
 from trackers.scores.read import SCORED
+from trackers.tweets.checkpoints.ages import AGES
 from trackers.tweets.gains.models import Window
 from trackers.tweets.models import METRICS
 from trackers.tweets.snowflake import first_id_at
@@ -67,6 +68,12 @@ _FIND_MOVING = """
         WHERE g.minutes = %(minutes)s AND g.metric = of.metric
         ORDER BY gain DESC, tweet_id DESC LIMIT %(most)s) listed
 """
+# After the last age a tweet is scored no more, and what is kept to sort by would grow for ever.
+_KEPT_FOR = AGES[-1] + timedelta(days=1)
+_PRUNE = """
+    DELETE FROM trackers_score WHERE ctid = ANY(ARRAY(
+        SELECT ctid FROM trackers_score WHERE tweet_id < %(before)s ORDER BY tweet_id LIMIT 5000))
+"""
 _CROSSED_LEFT = "SELECT count(*) FROM (SELECT FROM trackers_crossedages LIMIT 1000) waiting"
 
 
@@ -85,6 +92,8 @@ def update_scores(*, now: datetime, deadline: Deadline) -> PieceWork:
             score_tweets(crossed, now=now)
         return len(crossed or ()) + authors or None
 
+    with cursor() as db:
+        db.execute(_PRUNE, {"before": _first_id_after(now - _KEPT_FOR)})
     with transaction.atomic():
         score_tweets(_find_changing(now=now), now=now)
     worked = in_pieces(
@@ -105,7 +114,7 @@ def score_tweets(ids: Iterable[int], *, now: datetime) -> None:
 def _find_changing(*, now: datetime) -> set[int]:
     """Those that stand out, and those in the lists of what moves: a second wave on day 4 must not
     wait for day 7."""
-    since = first_id_at(int((now - _REFRESHED_UNTIL).timestamp() * 1000))
+    since = _first_id_after(now - _REFRESHED_UNTIL)
     moving = {
         "metrics": list(METRICS), "minutes": int(Window.QUARTER), "most": _MOST_REFRESHED,
     }  # fmt: skip
@@ -114,3 +123,7 @@ def _find_changing(*, now: datetime) -> set[int]:
             FIND_OUTSTANDING, {"since": since, "most": _MOST_REFRESHED}
         ).fetchall()
         return {id for (id,) in [*outstanding, *db.execute(_FIND_MOVING, moving)]}
+
+
+def _first_id_after(at: datetime) -> int:
+    return first_id_at(int(at.timestamp() * 1000))

@@ -82,7 +82,8 @@ def _hourly_growth(
         """The run that it is in or after, and the count."""
         place = bisect_right(starts, at) - 1
         since, value = runs[place].measured_until, values[place]
-        if at <= since or value is None:
+        # The newest run may end before it begins, while a clock was ahead.
+        if at <= since or value is None or place + 1 == len(runs):
             return place, value
         if place + 1 in gaps:
             return place, None

@@ -111,6 +111,8 @@ def lists(it: World) -> Rows:
         ("overview", "page", "/"), ("overview, on a wall", "page", "/?kiosk=1"),
         ("overview, polled", "poll", "/?part=now"),
         ("the next hour, polled", "poll", "/?part=ahead"),
+        ("far above usual, polled", "poll", "/?part=outstanding"),
+        ("what happened", "page", "/happenings/"), ("notes", "page", "/notes/"),
         ("what grows fastest, polled", "poll", "/?part=fastest"),
         ("fastest", "page", "/fastest/"), ("fastest, polled", "poll", "/fastest/?part=fastest"),
         ("tweets", "page", "/tweets/"), ("tweets, deep", "page", f"/tweets/?before={it.deep}"),

@@ -160,3 +160,16 @@ def test_a_tweet_that_is_gone_has_no_score():
     update()
 
     assert not Score.objects.exists()
+
+
+def test_scores_are_kept_to_sort_by_until_the_last_age_has_passed():
+    usual_posts(7, 12, place=AN_HOUR, views=1000)
+    make_benchmarks([7], now=NOW)
+    tweets = [post(7, posted=days * D, views=9) for days in (30, 32)]
+    for tweet in tweets:
+        Tweet.objects.filter(id=tweet.id).update(measured_until=tweet.created_at + H)
+    score_tweets([tweet.id for tweet in tweets], now=NOW)
+
+    update()
+
+    assert Score.objects.get().tweet_id == tweets[0].id

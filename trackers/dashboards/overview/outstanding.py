@@ -14,6 +14,7 @@ from trackers.dashboards.parts import is_kiosk
 from trackers.dashboards.scores import ScorePill, score_pill
 from trackers.dashboards.tweet_rows import LABELS
 from trackers.dashboards.words import Moment, ago, commas
+from trackers.listing.query import SCORE_METRICS
 from trackers.scores.models import EVERY_KIND, STANDS_OUT, Benchmark, Score
 from trackers.scores.read import Scored, scores_of
 from trackers.scores.rule import MINIMUMS
@@ -24,7 +25,6 @@ from trackers.tweets.snowflake import born_at, first_id_at
 
 # Nobody asks for more at a glance.
 _MOST_LINES = 10
-_METRICS = ("views", "likes", "retweets")
 _PERIODS = {
     "1h": ("1 h", timedelta(hours=1)), "24h": ("24 h", timedelta(days=1)),
     "7d": ("7 d", timedelta(days=7)), "30d": ("30 d", timedelta(days=30)),
@@ -67,7 +67,7 @@ class Outstanding:
 
 def outstanding_context(request: HttpRequest, *, now: datetime) -> dict[str, object]:
     metric = request.GET.get("of", "")
-    metric = metric if metric in _METRICS else _DEFAULT_METRIC
+    metric = metric if metric in SCORE_METRICS else _DEFAULT_METRIC
     period = request.GET.get("posted", "")
     period = period if period in _PERIODS else _DEFAULT_PERIOD
     kiosk = {"kiosk": "1"} if is_kiosk(request) else {}
@@ -84,7 +84,7 @@ def outstanding_context(request: HttpRequest, *, now: datetime) -> dict[str, obj
             period=_PERIODS[period][0],
             metrics=tuple(
                 OutstandingChoice(LABELS[name], query(metric=name), name == metric)
-                for name in _METRICS
+                for name in SCORE_METRICS
             ),
             periods=tuple(
                 OutstandingChoice(words, query(period=name), name == period)

@@ -13,6 +13,7 @@ from django.views.decorators.http import require_safe
 from trackers.dashboards.access import VIEW_TWEETS, needs
 from trackers.dashboards.homes import buttons_for
 from trackers.dashboards.parts import part_of, render_parts
+from trackers.dashboards.scores import score_pill
 from trackers.dashboards.tweet_rows import LABELS, tweet_rows
 from trackers.dashboards.tweets.annotations import annotations_of
 from trackers.dashboards.tweets.asked import get_tweet, parse_curve_query
@@ -36,6 +37,7 @@ from trackers.dashboards.tweets.outlook import outlook
 from trackers.dashboards.words import commas, signed
 from trackers.ingest.sources.models import SourceTweet
 from trackers.schedule.intervals import Plan, current
+from trackers.scores.read import scores_of
 from trackers.tweets.history import Run
 from trackers.tweets.models import Tweet, TweetVersion
 from trackers.tweets.snowflake import LARGEST_ID
@@ -119,6 +121,7 @@ def _tweet_context(
     drawn = curve(tweet, plan, range=asked.range, now=now)
     steps = steps_of(tweet, drawn, asked.view)
     row = tweet_rows([tweet], plan, now=now)[0]
+    scores = scores_of([tweet.pk])[tweet.pk]
     why = why_late(row.due.at if row.due else None, row.state, now=now)
     return {
         "row": replace(row, version=row.version + version_mark(why)),
@@ -135,7 +138,8 @@ def _tweet_context(
         "steps": _step_rows(steps, asked.view),
         "left_out": commas(max(0, len(steps or drawn.runs) - _MAX_TABLE_ROWS)),
         "more": len(steps or drawn.runs) > _MAX_TABLE_ROWS,
-        "outlook": outlook(tweet, now=now),
+        "outlook": outlook(tweet, scores, now=now),
+        "score": score_pill(scores.get(asked.metrics[0], scores.get("views"))),
         "happened": annotations_of(tweet, drawn, since=asked.since(now), now=now),
         "reason": explain_next_check(
             tweet,

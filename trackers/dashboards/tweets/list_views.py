@@ -16,6 +16,7 @@ from trackers.dashboards.access import VIEW_TWEETS, needs
 from trackers.dashboards.exports import as_file
 from trackers.dashboards.models import SavedView
 from trackers.dashboards.parts import part_of, render_parts
+from trackers.dashboards.scores import score_pill
 from trackers.dashboards.tweet_rows import LABELS, tweet_rows
 from trackers.dashboards.words import commas, lasting, signed
 from trackers.ingest.sources.models import Source
@@ -25,6 +26,7 @@ from trackers.listing.query import (
     HAS_FILTERS,
     LIST_COLUMNS,
     NEWEST_FIRST,
+    SCORE_METRICS,
     TweetQuery,
     parse_query,
 )
@@ -32,6 +34,7 @@ from trackers.listing.search import MAX_TWEETS_COUNTED, Page, count_tweets, newe
 from trackers.listing.search_slots import ClientGone, NoFreeSlot, search_slot
 from trackers.listing.sorts import Unsorted, sorted_page
 from trackers.schedule.intervals import Plan, current
+from trackers.scores.read import Scored, scores_of
 from trackers.tweets.gains.models import Gain, Window
 from trackers.tweets.presence import Presence
 from trackers.tweets.tags.names import find_tag, offered_tags
@@ -127,6 +130,10 @@ def _rows_context(asked: TweetQuery, page: Page, plan: Plan, *, now: datetime) -
     """The rows, with the columns that are asked for."""
     made = tweet_rows(page.tweets, plan, now=now)
     cells = {str(id): _gain_cell(item) for id, item in page.grown.items()}
+    if asked.sort.by == "score":
+        ids = [tweet.pk for tweet in page.tweets]
+        scores = scores_of(ids)
+        cells = {str(id): _score_cell(scores[id].get(asked.sort.metric)) for id in ids}
     with_tags = "tags" in asked.columns
     tags = tags_of([tweet.pk for tweet in page.tweets]) if with_tags else {}
     return {
@@ -211,6 +218,18 @@ def _number_of_tweets(known: int | None, *, are_matches: bool) -> str:
     return amount(known, "tweet")
 
 
+def _score_cell(scored: Scored | None) -> SafeString:
+    """The score, and "usually 112,000"; a dash where too little is known."""
+    pill = score_pill(scored)
+    if pill is None or not pill.words:
+        title = escape(pill.title) if pill else ""
+        return SafeString(f'<td class="figure gain" data-label="Score" title="{title}">–</td>')
+    return SafeString(
+        f'<td class="figure gain" data-label="Score">{pill.html}'
+        f'<small class="soft">{pill.usually}</small></td>'
+    )
+
+
 def _gain_cell(row: Gain) -> SafeString:
     """ "+115 in 58 min" and "≈ 119 an hour"; the title has both times."""
     title = f"measured from {exactly(row.since)} to {exactly(row.until)}"
@@ -264,6 +283,8 @@ def _headings(asked: TweetQuery, *, is_sorted: bool) -> list[Heading]:
         made.append(Heading("Tags", "tags"))
     if "curve" in asked.columns:
         made.append(Heading("Lately", ""))
+    if asked.sort.by == "score":
+        made.append(Heading(f"{LABELS[asked.sort.metric]} ÷ usual", "figure gain"))
     if window := asked.sort.window:
         made.append(
             Heading(f"{LABELS[asked.sort.metric]} gained {_WINDOW_WORDS[window]}", "figure gain")
@@ -291,6 +312,13 @@ def _orders(asked: TweetQuery) -> list[tuple[str, list[tuple[str, str, bool]]]]:
     ]  # fmt: skip
     return [
         ("All time", by_tweet),
+        (
+            "Far above usual",
+            [
+                choice(f"score-{metric}", f"{LABELS[metric]}, above usual")
+                for metric in SCORE_METRICS
+            ],
+        ),
         *(
             (
                 f"{words} {within}",

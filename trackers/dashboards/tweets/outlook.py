@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from functools import partial
 
+from trackers.dashboards.scores import posts_compared, score_pill, usual_count
 from trackers.dashboards.tweet_rows import LABELS
 from trackers.dashboards.words import Moment, ago, commas, lasting, signed
+from trackers.scores.read import Scored
 from trackers.tweets.growth.at_ages import Born, CountsAtAge, at_ages
 from trackers.tweets.growth.band import Middle, ages, band, counts_at
-from trackers.tweets.growth.earlier import half_life, of_anybody, of_author
+from trackers.tweets.growth.earlier import half_life, of_author
 from trackers.tweets.growth.projection import FULL_AGE, PastTweet, Projection, project
 from trackers.tweets.models import METRICS, Tweet
 
 _MAX_EARLIER = 50
 # Points of the band; they are joined by straight lines.
 _BAND_AGES = 48
-# Below it, how many times usual is not said.
-_LEAST_MEDIAN = 10
 _LAST_HOUR = timedelta(hours=1)
 
 Bands = dict[str, dict[timedelta, Middle]]
@@ -27,11 +26,10 @@ Bands = dict[str, dict[timedelta, Middle]]
 
 @dataclass(frozen=True, slots=True)
 class EarlierTweets:
-    """Tweets to compare with, and what they had at each age."""
+    """The author's tweets to compare with, and what they had at each age."""
 
     tweets: list[Born]
     readings: dict[int, list[CountsAtAge]]
-    own: bool  # they are the author's
 
     def pasts(self, metric: str, age: timedelta) -> list[PastTweet]:
         """Those that are older than a day and were measured near both ages."""
@@ -57,13 +55,10 @@ class EarlierTweets:
 class BenchmarkRow:
     """A line of the table: what the tweet has, beside what is usual at its age."""
 
-    metric: str
     label: str
     count: str
-    low: str
-    median: str
-    high: str
-    tweets: str
+    usual: str
+    posts: str  # of how many
     verdict: str
 
 
@@ -82,8 +77,8 @@ class Outlook:
     method: str = ""
 
 
-def outlook(tweet: Tweet, *, now: datetime) -> Outlook:
-    """Of the metric that the chart shows first: Views, or else Likes."""
+def outlook(tweet: Tweet, scores: Mapping[str, Scored], *, now: datetime) -> Outlook:
+    """Of the metric that the chart shows first: Views, or else Likes. `scores` by metric."""
     if tweet.created_at is None or tweet.measured_until is None:
         return Outlook(benchmarks_why="Nothing is known yet: it has not been measured.")
     born = Born(tweet.pk, tweet.created_at)
@@ -99,8 +94,8 @@ def outlook(tweet: Tweet, *, now: datetime) -> Outlook:
         hour_words=hour_words,
         hour_since=ago(since, now=now) if since else None,
         hour_until=ago(tweet.measured_until, now=now),
-        benchmarks=_benchmark_rows(tweet, earlier, age),
-        benchmarks_why=_why_no_benchmark(earlier, age),
+        benchmarks=_benchmark_rows(scores),
+        benchmarks_why=_why_no_benchmark(tweet, scores),
         half=_half_in_words(tweet, metric),
         **_day_in_words(tweet, metric, own, earlier, age=age, now=now),
     )
@@ -109,9 +104,9 @@ def outlook(tweet: Tweet, *, now: datetime) -> Outlook:
 def _earlier_of(tweet: Tweet, ages: Sequence[timedelta], *, now: datetime) -> EarlierTweets:
     """The author's tweets from before this one."""
     if tweet.author_id is None:
-        return EarlierTweets([], {}, own=True)
+        return EarlierTweets([], {})
     tweets = of_author(tweet.author_id, below=tweet.pk, most=_MAX_EARLIER)
-    return EarlierTweets(tweets, at_ages(tweets, ages, now=now), own=True)
+    return EarlierTweets(tweets, at_ages(tweets, ages, now=now))
 
 
 def ahead_of(
@@ -159,51 +154,30 @@ def _last_hour(
     return changes, words, before.measured_at
 
 
-def _benchmark_rows(
-    tweet: Tweet, earlier: EarlierTweets, age: timedelta
-) -> tuple[BenchmarkRow, ...]:
-    bands = earlier.bands()
-    lines = []
-    for metric, label in LABELS.items():
-        middle, count = bands[metric].get(age), getattr(tweet, metric)
-        if middle is None or count is None:
-            continue
-        lines.append(
-            BenchmarkRow(
-                metric,
-                label,
-                commas(count),
-                commas(round(middle.low)),
-                commas(round(middle.median)),
-                commas(round(middle.high)),
-                commas(middle.tweets),
-                compare_to_benchmark(count, middle),
-            )
+def _benchmark_rows(scores: Mapping[str, Scored]) -> tuple[BenchmarkRow, ...]:
+    return tuple(
+        BenchmarkRow(
+            label,
+            commas(scored.actual),
+            usual_count(scored.expected),
+            posts_compared(scored),
+            pill.words,
         )
-    return tuple(lines)
-
-
-def compare_to_benchmark(count: int, benchmark: Middle) -> str:
-    if benchmark.low <= count <= benchmark.high:
-        return "as usual"
-    words = "more than usual" if count > benchmark.high else "less than usual"
-    # A multiple of next to nothing says nothing: 9,317 times two likes.
-    times = count / benchmark.median if benchmark.median >= _LEAST_MEDIAN else 0
-    if not (times >= 1.5 or 0 < times < 0.7):
-        return words
-    return f"{words}: {times:,.{0 if times >= 10 else 1}f} × the median"
-
-
-def _why_no_benchmark(earlier: EarlierTweets, age: timedelta) -> str:
-    known = sum(
-        reading.age == age and reading.is_near(tweet.at)
-        for tweet in earlier.tweets
-        for reading in earlier.readings[tweet.id]
+        for metric, label in LABELS.items()
+        if (scored := scores.get(metric)) and scored.expected is not None
+        if (pill := score_pill(scored)) and pill.words
     )
-    return (
-        f"Not enough yet: {known} of the author's earlier tweets "
-        f"{'was' if known == 1 else 'were'} measured at this age, and at least 4 are needed."
-    )
+
+
+def _why_no_benchmark(tweet: Tweet, scores: Mapping[str, Scored]) -> str:
+    scored = scores.get(_main_metric(tweet))
+    if scored is None:
+        return (
+            "It is not compared: it is gone, a retweet (which has the counts of the original), or "
+            "was younger than five minutes when it was last measured."
+        )
+    pill = score_pill(scored)
+    return f"Not enough yet: {pill.title}" if pill else ""
 
 
 def _half_in_words(tweet: Tweet, metric: str) -> str:
@@ -231,12 +205,7 @@ def _day_in_words(
     assert tweet.created_at is not None
     if age >= FULL_AGE:
         return _day_measured(tweet.created_at, own, METRICS.index(metric), label)
-    projected = partial(project, count, age=age)
-    projection, whose = projected(earlier.pasts(metric, age)), "the author's"
-    if projection is None:
-        all = of_anybody(most=_MAX_EARLIER, older_than=FULL_AGE, now=now)
-        others = EarlierTweets(all, at_ages(all, [age, FULL_AGE], now=now), own=False)
-        projection, whose = projected(others.pasts(metric, age)), "the newest"
+    projection = project(count, earlier.pasts(metric, age), age=age)
     if projection is None:
         return {
             "day": "Not enough yet",
@@ -246,7 +215,7 @@ def _day_in_words(
     return {
         "day": f"about {commas(projection.total)} {label}, probably {commas(projection.low)} "
         f"to {commas(projection.high)}",
-        "method": _describe_method(projection, whose, label, age),
+        "method": _describe_method(projection, label, age),
     }
 
 
@@ -263,10 +232,10 @@ def _day_measured(
     }
 
 
-def _describe_method(projection: Projection, whose: str, label: str, age: timedelta) -> str:
+def _describe_method(projection: Projection, label: str, age: timedelta) -> str:
     return (
-        f"What it has now, times how much {projection.tweets} of {whose} earlier tweets grew from "
-        f"{lasting(age)} to 24 h. Past error: tested on {projection.tested} of them, each with "
-        f"what was known then, half were off by less than {projection.usual_error:.0%}, "
+        f"What it has now, times how much {projection.tweets} of the author's earlier tweets "
+        f"grew from {lasting(age)} to 24 h. Past error: tested on {projection.tested} of them, "
+        f"each with what was known then, half were off by less than {projection.usual_error:.0%}, "
         f"nine of ten by less than {projection.large_error:.0%}."
     )

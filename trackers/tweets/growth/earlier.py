@@ -1,4 +1,4 @@
-"""The tweets that one is compared with: the newest few of its author, of a source, or of all.
+"""The tweets that one is compared with: the newest few of its author, or of a source.
 
 Only an author's own posts: X shows a retweet's counts as those of the original.
 """
@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from trackers.tweets.growth.at_ages import Born
 from trackers.tweets.history import EVERY_RUN
 from trackers.tweets.models import METRICS
-from trackers.tweets.snowflake import LARGEST_ID, first_id_at
+from trackers.tweets.snowflake import LARGEST_ID
 from tweetwatch.database import array, cursor
 
 # At most `most` of {newest} are read, by an index in the order of ids. Texts are looked up one by
@@ -33,12 +33,6 @@ _OF_AUTHOR = _OWN_POSTS.format(
         WHERE author_id = %(author)s AND id < %(below)s ORDER BY id DESC LIMIT %(most)s
     """
 )
-_OF_ANYBODY = _OWN_POSTS.format(
-    newest=f"""
-        SELECT {_TWEET_COLUMNS} FROM trackers_tweet
-        WHERE id < %(below)s ORDER BY id DESC LIMIT %(most)s
-    """
-)
 _OF_THESE = _OWN_POSTS.format(
     newest=f"""
         SELECT tweet.* FROM unnest(%(ids)s::bigint[]) AS asked(id) CROSS JOIN LATERAL (
@@ -51,12 +45,6 @@ _OF_THESE = _OWN_POSTS.format(
 def of_author(author_id: int, *, most: int, below: int = LARGEST_ID) -> list[Born]:
     """The author's newest tweets with an id lower than `below`, newest first."""
     return _read_born(_OF_AUTHOR, {"author": author_id, "below": below, "most": most})
-
-
-def of_anybody(*, most: int, older_than: timedelta, now: datetime) -> list[Born]:
-    """The newest tweets older than that, newest first."""
-    below = first_id_at(int((now - older_than).timestamp() * 1000))
-    return _read_born(_OF_ANYBODY, {"below": below, "most": most})
 
 
 def of_these(ids: list[int]) -> list[Born]:

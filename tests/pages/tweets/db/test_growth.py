@@ -6,14 +6,16 @@ from html import unescape
 
 import pytest
 from django.contrib.auth.models import User
+from django.utils import timezone
 
 from tests.factories import TweetFactory, figures, id_born, post
 from tests.pages.conftest import born, flat, measure, watched
+from tests.scores.posts import usual_posts
 from trackers import history
-from trackers.dashboards.tweets.outlook import compare_to_benchmark
 from trackers.milestones.models import Milestone
 from trackers.notes.models import Note
-from trackers.tweets.growth.band import Middle
+from trackers.scores.benchmarks import make_benchmarks
+from trackers.tweets.kinds import PostKind
 from trackers.tweets.models import Author, Tweet, TweetText
 from trackers.tweets.record import Measured, record
 from trackers.tweets.versions import SeenVersion, learn
@@ -96,27 +98,24 @@ def test_a_projection_is_a_cone_from_now_to_the_end_of_the_day(staff):
     assert staff.get(f"/tweets/{tweet.id}/series.json?range=all").json()["projection"] == {}
 
 
-def test_with_too_few_posts_of_the_author_others_are_used_and_named(staff):
+def test_strangers_never_stand_in_for_too_few_posts_of_the_author(staff):
     earlier(12, author_id=8, late=400)
     tweet = watched()
     measure(tweet, 300, views=150)
 
     page = page_of(staff, tweet)
 
-    assert "about 600 views" in page
-    assert "12 of the newest earlier tweets" in page
+    assert "A projection takes five tweets" in page
+    assert "about 600 views" not in page
 
 
 def test_a_missing_projection_says_why(staff):
     tweet, unmeasured = watched(), watched(1)
-    measure(tweet, 60, views=1)
+    measure(tweet, 360, views=1)
 
     page = page_of(staff, tweet)
     assert page.count("Not enough yet") == 3
-    assert (
-        "0 of the author's earlier tweets were measured at this age, and at least 4 are needed"
-        in page
-    )
+    assert "0 of the 10 posts of the author that it takes to say what is usual" in page
     assert "it has not been measured" in page_of(staff, unmeasured)
 
 
@@ -133,32 +132,34 @@ def test_after_a_day_the_measured_value_is_shown(staff):
     assert "23 h for half of its 100 views so far" in page
 
 
-def test_the_benchmark_is_of_earlier_posts_of_the_author(staff):
+def test_the_band_of_the_chart_is_of_earlier_posts_of_the_author(staff):
     made = earlier(6)
     TweetText.objects.filter(tweet=made[0]).update(retweeted=1)
     earlier(6, author_id=8, early=1)
     tweet = watched()
     measure(tweet, 300, views=150)
 
-    page = page_of(staff, tweet)
     series = staff.get(f"/tweets/{tweet.id}/series.json?range=day").json()
 
-    assert "100 – 100" in page
-    assert "more than usual: 1.5 × the median" in page
     usual = series["benchmark"]["views"]
     assert usual["times"][-1] == (born() + D).timestamp(), "to the end of the axis"
     assert (usual["low"][0], usual["high"][0]) == (100, 100)
 
 
-@pytest.mark.parametrize(
-    ("count", "words"),
-    [
-        (10, "as usual"), (20, "as usual"), (40, "more than usual: 2.7 × the median"),
-        (21, "more than usual"), (5, "less than usual: 0.3 × the median"), (0, "less than usual"),
-    ],
-)  # fmt: skip
-def test_a_comparison_with_the_benchmark_is_said_in_words(count, words):
-    assert compare_to_benchmark(count, Middle(10, 15, 20, 9)) == words
+def test_a_tweet_has_its_score_and_what_is_usual_for_each_metric(staff):
+    usual_posts(7, 12, place=1, kind=PostKind.PHOTO, views=1000, likes=4)
+    make_benchmarks([7], now=timezone.now())
+    tweet = watched()
+    TweetText.objects.filter(tweet=tweet).update(kind=PostKind.PHOTO)
+    measure(tweet, 300, views=8400, likes=9)
+
+    page = page_of(staff, tweet)
+
+    assert '<span class="score far"' in page
+    assert "8.4×" in page
+    assert "usually 1,000" in page
+    assert "12 photos" in page
+    assert "as usual" in page, "four likes are too little to be divided by"
 
 
 def test_events_of_a_tweet_are_listed_and_marked_on_the_curve(staff):

@@ -15,7 +15,7 @@ from tests.pages.many import fill
 from tests.plans import watched
 from trackers.tweets.growth.at_ages import at_ages
 from trackers.tweets.growth.band import ages
-from trackers.tweets.growth.earlier import half_life, of_anybody, of_author, of_these
+from trackers.tweets.growth.earlier import half_life, of_author, of_these
 from trackers.tweets.models import Tweet
 from tweetwatch.database import cursor
 
@@ -51,8 +51,6 @@ def test_tweets_for_comparison_are_read_by_key_and_limited(capsys, monkeypatch):
     def read():
         own = of_author(1, most=MOST)
         at_ages(own, asked, now=now)
-        any = of_anybody(most=MOST, older_than=timedelta(hours=1), now=now)
-        at_ages(any, asked, now=now)
         of_these([one.id for one in own])
         half_life(tweet.pk, tweet.created_at, "likes", 30)
         return own
