@@ -67,8 +67,8 @@ class DocumentedFake:
         self.hidden = [suspended, protected]
         fakex.put(f"lists/{LIST}", {"members": [self.author["id"]]})
         self.ids = [str(id) for id in fakex.ids(99)]
-        fakex.put(f"contents/{self.ids[0]}", {"text": "#moon " * 60, "media_keys": ["3_1"]})
-        linked = {"text": "$TWTR at https://example.org/a #moon", "media_keys": ["3_2"]}
+        fakex.put(f"contents/{self.ids[0]}", {"text": "#stars " * 50, "media_keys": ["3_1"]})
+        linked = {"text": "$TWTR at https://example.org/a #stars", "media_keys": ["3_2"]}
         fakex.put(f"contents/{self.ids[3]}", linked)
         withheld = {"copyright": False, "country_codes": ["DE"], "scope": "tweet"}
         fakex.put(f"contents/{self.ids[1]}", {"withheld": withheld})
