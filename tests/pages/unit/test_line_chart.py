@@ -200,3 +200,18 @@ def test_its_colours_are_those_of_the_pages():
         rules = re.search(rf'\[data-theme="{scheme}"\] {{(.*?)}}', style, re.DOTALL)[1]
         of_page = dict(re.findall(r"--(?:metric-)?(\w+): (#\w+);", rules))
         assert {name: of_page[name] for name in colours} == colours, scheme
+
+
+@pytest.mark.parametrize("letter", ["\x0b", "\x01", "\ufffe"])
+def test_a_name_with_what_xml_does_not_allow_is_drawn_without_it(letter):
+    chart = LineChart(
+        title=f"Me{letter}",
+        about="",
+        x="time",
+        lines=[Line(f"a{letter}b", "views", [0, 60], [1, 2])],
+    )
+
+    svg = draw(chart)
+
+    ElementTree.fromstring(svg)
+    assert "ab" in svg

@@ -6,6 +6,7 @@ and a class, by which the styles of a page may give it another.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -54,6 +55,8 @@ _TIME_SPACE, _AGE_SPACE = 90, 70
 # A letter's width, as a share of its height: nothing here measures a font.
 _LETTER = 0.56
 _MOST_MARK_ROWS = 4
+# XML allows none of these, not even escaped; names and notes may have them.
+_NOT_IN_XML = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 # An axis of one moment has this much room, in its own unit.
 _LEAST = {"time": 60.0, "age": 5.0}
 
@@ -125,7 +128,7 @@ def draw(chart: LineChart, *, width: int = WIDTH, follows_scheme: bool = False) 
     low, high = bounds(*_extremes(chart), is_log=chart.is_log)
     x = Scale(first, last, _LEFT, width - _RIGHT)
     y = Scale(low, high, height - _BOTTOM, top + 8, is_log=chart.is_log)
-    title, about = escape(chart.title), escape(chart.about)
+    title, about = _escaped(chart.title), _escaped(chart.about)
     card = colours["card"]
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}"'
@@ -174,7 +177,7 @@ def _heading(chart: LineChart, colours: dict[str, str], width: int) -> list[str]
     return [
         f'<text class="{name}" x="14" y="{24 + _ROW * row}" font-size="{size}"'
         f' fill="{colours[name]}">'
-        f"{escape(_shorten(words, (width - 28) * 12 / size))}</text>"
+        f"{_escaped(_shorten(words, (width - 28) * 12 / size))}</text>"
         for row, (words, name, size) in enumerate(pair for pair in written if pair[0])
     ]
 
@@ -212,7 +215,7 @@ def _drawn_legend(
             )
         yield (
             f'<text class="soft" x="{across + 30:.0f}" y="{y + 4}" fill="{soft}">'
-            f"{escape(words)}</text>"
+            f"{_escaped(words)}</text>"
         )
 
 
@@ -235,11 +238,11 @@ def _axes(
         for row, part in enumerate(words.split("\n")):
             names.append(
                 f'<text x="{place:.1f}" y="{bottom + 17 + 15 * row}"'
-                f' text-anchor="{anchor}">{escape(part)}</text>'
+                f' text-anchor="{anchor}">{_escaped(part)}</text>'
             )
         lines.append(f"M{place:.1f} {bottom}v4")
     zone = notation.offset(datetime.fromtimestamp(x.high, UTC)) if chart.x == "time" else "Age"
-    names.append(f'<text x="8" y="{bottom + 17}">{escape(zone)}</text>')
+    names.append(f'<text x="8" y="{bottom + 17}">{_escaped(zone)}</text>')
     yield f'<path class="grid-line" d="{"".join(lines)}" stroke="{colours["grid"]}" fill="none"/>'
     yield f'<g class="soft" fill="{soft}">{"".join(names)}</g>'
 
@@ -327,7 +330,7 @@ def _drawn_marks(
         at, anchor = (place - 3, "end") if is_left else (place + 3, "start")
         yield (
             f'<text class="soft" x="{at:.1f}" y="{top + 12 + 13 * row}" font-size="11"'
-            f' text-anchor="{anchor}" fill="{soft}">{escape(words)}</text>'
+            f' text-anchor="{anchor}" fill="{soft}">{_escaped(words)}</text>'
         )
 
 
@@ -342,3 +345,7 @@ def _dashed(dash: str) -> str:
 def _shorten(words: str, width: float) -> str:
     most = int(width / (12 * _LETTER))
     return words if len(words) <= most else f"{words[: most - 1]}…"
+
+
+def _escaped(words: str) -> str:
+    return escape(_NOT_IN_XML.sub("", words))
