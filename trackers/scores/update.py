@@ -22,7 +22,7 @@ from trackers.tweets.gains.models import Window
 from trackers.tweets.models import METRICS
 from trackers.tweets.snowflake import first_id_at
 from tweetwatch.database import array, cursor
-from tweetwatch.pieces import Deadline, PieceWork, in_pieces, select_count
+from tweetwatch.pieces import Deadline, PieceWork, in_pieces, select_count, take_work_lock
 from tweetwatch.statements import statement
 
 logger = logging.getLogger(__name__)
@@ -92,9 +92,11 @@ def update_scores(*, now: datetime, deadline: Deadline) -> PieceWork:
             score_tweets(crossed, now=now)
         return len(crossed or ()) + authors or None
 
-    with cursor() as db:
-        db.execute(_PRUNE, {"before": _first_id_after(now - _KEPT_FOR)})
     with transaction.atomic():
+        if not take_work_lock(_WORK):
+            return PieceWork(is_elsewhere=True)
+        with cursor() as db:
+            db.execute(_PRUNE, {"before": _first_id_after(now - _KEPT_FOR)})
         score_tweets(_find_changing(now=now), now=now)
     worked = in_pieces(
         _WORK, piece, left=lambda: select_count(_CROSSED_LEFT, {}), deadline=deadline

@@ -10,6 +10,7 @@ from django.http import HttpRequest
 from django.utils.http import urlencode
 
 from trackers.dashboards.charts.small import AgainstUsual, against_usual
+from trackers.dashboards.overview.fastest import BoardChoice
 from trackers.dashboards.parts import is_kiosk
 from trackers.dashboards.scores import ScorePill, score_pill
 from trackers.dashboards.tweet_rows import LABELS
@@ -33,13 +34,6 @@ _DEFAULT_METRIC, _DEFAULT_PERIOD = "views", "24h"
 
 
 @dataclass(frozen=True, slots=True)
-class OutstandingChoice:
-    words: str
-    query: str
-    is_chosen: bool
-
-
-@dataclass(frozen=True, slots=True)
 class OutstandingLine:
     id: str
     author: str
@@ -57,8 +51,8 @@ class Outstanding:
     asked: str  # its query
     metric: str
     period: str
-    metrics: tuple[OutstandingChoice, ...]
-    periods: tuple[OutstandingChoice, ...]
+    metrics: tuple[BoardChoice, ...]
+    periods: tuple[BoardChoice, ...]
     lines: tuple[OutstandingLine, ...]
     is_more: bool
     in_list: str  # the query of the page of tweets with all of them
@@ -83,11 +77,11 @@ def outstanding_context(request: HttpRequest, *, now: datetime) -> dict[str, obj
             metric=LABELS[metric],
             period=_PERIODS[period][0],
             metrics=tuple(
-                OutstandingChoice(LABELS[name], query(metric=name), name == metric)
+                BoardChoice(LABELS[name], query(metric=name), name == metric)
                 for name in SCORE_METRICS
             ),
             periods=tuple(
-                OutstandingChoice(words, query(period=name), name == period)
+                BoardChoice(words, query(period=name), name == period)
                 for name, (words, _) in _PERIODS.items()
             ),
             lines=lines,
