@@ -1,4 +1,4 @@
-"""docs/architecture.md names every room of the code, and nothing that is not there."""
+"""docs/architecture.md names every room of the code, and nothing that is not there; nor does CI."""
 
 import re
 from pathlib import Path
@@ -35,6 +35,15 @@ def test_every_named_module_exists():
 
     assert len(named) > 20
     assert [name for name in named if not exists(f"{name}.py") and not is_package(name)] == []
+
+
+def test_every_test_that_ci_and_the_docs_name_exists():
+    """A file that has moved would make pytest run none of those that are named beside it."""
+    texts = [*(PROJECT / ".ci").iterdir(), *PROJECT.glob("*.md"), *PROJECT.glob("docs/*.md")]
+    named = {name for text in texts for name in re.findall(r"tests/[\w/]+\.py", text.read_text())}
+
+    assert len(named) > 40
+    assert sorted(name for name in named if not (PROJECT / name).exists()) == []
 
 
 def exists(name):
