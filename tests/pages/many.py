@@ -74,6 +74,12 @@ TAGS = """
        OR t.name = 'three' AND n IN (10, {tweets} / 2, {tweets} - 10)
     ORDER BY t.id, m.id
 """
+# Two thirds of the tweets have a score; one in 5,000 stands out.
+SCORES = """
+    INSERT INTO trackers_score (tweet_id, at, views, expected_views)
+    SELECT id, now(), CASE WHEN n % 5000 = 1 THEN 9 ELSE 1.1 END, 500
+    FROM many WHERE n % 3 <> 0 ORDER BY id
+"""
 # Full lists of what grows fastest.
 FILL_GAINS = """
     INSERT INTO trackers_gain
@@ -91,6 +97,7 @@ TABLES = [
     "trackers_tweetbucket",
     "trackers_tweettext",
     "trackers_tweettag",
+    "trackers_score",
 ]
 
 
@@ -98,7 +105,7 @@ def fill(tweets):
     """As a database is after a while: analysed, with its visibility maps."""
     scheduled = sql.Literal(tweets // 3)
     with cursor() as db:
-        for statement in (IDS, AUTHORS, TWEETS, JOBS, TEXTS, *TAGS.split(";")):
+        for statement in (IDS, AUTHORS, TWEETS, JOBS, TEXTS, SCORES, *TAGS.split(";")):
             db.execute(sql.SQL(statement).format(tweets=sql.Literal(tweets), scheduled=scheduled))
         fill_buckets(db)
         db.execute("DROP TABLE many")

@@ -13,6 +13,7 @@ from pydantic import StringConstraints
 from trackers.api.wire.auth import VIEW_TWEETS, require_permission
 from trackers.api.wire.fields import MAX_IDS_IN_ADDRESS, ids_of
 from trackers.listing.export import export_tweets
+from trackers.tweets.checkpoints.export import export_checkpoints
 from trackers.tweets.export import Format, export_samples
 from tweetwatch.http.sending import send_in_place
 from tweetwatch.tables import FORMS, file_headers
@@ -47,6 +48,15 @@ def export_of_samples(
 ) -> StreamingHttpResponse:
     """Every measurement: of the tweets of `ids`, by tweet and time, or of all, unordered."""
     return _export_response(request, "samples", export_samples, ids, format)
+
+
+@router.get("/checkpoints", openapi_extra=_FILE_RESPONSES)
+def export_of_checkpoints(
+    request: HttpRequest, format: Format = "jsonl", ids: ExportedIds = ""
+) -> StreamingHttpResponse:
+    """What tweets had at each of eighteen ages, from 5 minutes to 30 days, where they were measured
+    around it: of the tweets of `ids`, or of all; by tweet and age."""
+    return _export_response(request, "checkpoints", export_checkpoints, ids, format)
 
 
 def _export_response(

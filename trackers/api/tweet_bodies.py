@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ninja import Schema
 
-from trackers.api.wire.fields import DigitsOut, TimeOut
+from trackers.api.wire.fields import DigitsOut, KindName, MetricName, TimeOut
+from trackers.scores.read import Scored, scores_of
+from trackers.tweets.engagement import engagement_rate
 from trackers.tweets.models import METRICS, Author, Tweet
 from tweetwatch.clock_times import iso
 
@@ -31,24 +33,45 @@ class FiguresOut(Schema):
     views: int | None
 
 
+class ScoreOut(Schema):
+    """`score`: how many times what is `expected` at this age, by `posts` of the author; below it
+    turned round and negative: -2 is half. Both are null for fewer than ten posts. `kind`: which
+    kind of posts; null: all kinds."""
+
+    score: float | None
+    expected: float | None
+    posts: int
+    kind: KindName | None
+
+
 class TweetOut(FiguresOut):
     """`text` is null until X has shown it, and again when X no longer does. The metrics were last
-    measured at `measured_until`."""
+    measured at `measured_until`; so were `scores`, by metric. `engagement_rate`: likes, retweets,
+    replies, quotes and bookmarks ÷ views, from 100 views on."""
 
     id: DigitsOut
     author: AuthorOut | None
     text: str | None
     created_at: TimeOut | None
     measured_until: TimeOut | None
+    engagement_rate: float | None
+    scores: dict[MetricName, ScoreOut]
 
 
 def tweets_json(ids: Sequence[int]) -> list[dict[str, Any]]:
-    """In the order of the ids, in one query; untracked ones are left out."""
+    """In the order of the ids; untracked ones are left out."""
     tweets = Tweet.objects.select_related("author", "tweettext").in_bulk(ids)
-    return [tweet_json(tweets[id]) for id in ids if id in tweets]
+    bodies = tweet_bodies([*tweets.values()])
+    return [bodies[id] for id in ids if id in bodies]
 
 
-def tweet_json(tweet: Tweet) -> dict[str, Any]:
+def tweet_bodies(tweets: Sequence[Tweet]) -> dict[int, dict[str, Any]]:
+    """As TweetOut, by id; one query for the scores of all."""
+    scores = scores_of(tweet.pk for tweet in tweets)
+    return {tweet.pk: _tweet_json(tweet, scores[tweet.pk]) for tweet in tweets}
+
+
+def _tweet_json(tweet: Tweet, scores: Mapping[str, Scored]) -> dict[str, Any]:
     text = getattr(tweet, "tweettext", None)
     return {
         "id": str(tweet.pk),
@@ -57,6 +80,17 @@ def tweet_json(tweet: Tweet) -> dict[str, Any]:
         "created_at": iso(tweet.created_at),
         "measured_until": iso(tweet.measured_until),
         **{metric: getattr(tweet, metric) for metric in METRICS},
+        "engagement_rate": engagement_rate(tweet),
+        "scores": {metric: _score_json(scored) for metric, scored in scores.items()},
+    }
+
+
+def _score_json(scored: Scored) -> dict[str, Any]:
+    return {
+        "score": _rounded(scored.score),
+        "expected": _rounded(scored.expected),
+        "posts": scored.posts,
+        "kind": scored.kind.name.lower() if scored.kind else None,
     }
 
 
@@ -66,3 +100,8 @@ def _author_json(author: Author | None, id: int) -> dict[str, str]:
         "username": author.username if author else "",
         "name": author.name if author else "",
     }
+
+
+def _rounded(number: float | None) -> float | None:
+    """A mean of some posts claims no more."""
+    return None if number is None else round(number, 2)

@@ -73,6 +73,19 @@ def score_pill(scored: Scored | None) -> ScorePill | None:
     )
 
 
+def score_cell(scored: Scored | None) -> SafeString:
+    """The cell of a table: the score, and "usually 112,000"; a dash where too little is known."""
+    pill = score_pill(scored)
+    if scored is None or pill is None or not pill.words:
+        title = f' title="{escape(pill.title)}"' if pill else ""
+        return SafeString(f'<td class="figure of-score zero" data-label="Score"{title}>–</td>')
+    of = "" if scored.metric == "views" else f"{scored.metric} "
+    return SafeString(
+        f'<td class="figure of-score" data-label="Score">{pill.html}'
+        f'<small class="soft">{of}{pill.usually}</small></td>'
+    )
+
+
 def posts_compared(scored: Scored) -> str:
     """How many of which kind say what is usual: "12 photos"."""
     if scored.kind is None:

@@ -1,4 +1,4 @@
-"""Tweets as rows of a table: everything shown of fifty of them takes three queries."""
+"""Tweets as rows of a table: everything shown of fifty of them takes four queries."""
 
 from __future__ import annotations
 
@@ -13,9 +13,11 @@ from django.utils.text import Truncator
 
 from trackers.dashboards.charts.small import Sparkline, sparkline
 from trackers.dashboards.post_texts import linked_text, text_and_links
+from trackers.dashboards.scores import score_cell
 from trackers.dashboards.words import Moment, ago, commas, due, signed
 from trackers.jobs import queue
 from trackers.schedule.intervals import Plan
+from trackers.scores.read import Scored, main_score, scores_of
 from trackers.timelines.homes.page import Embedded
 from trackers.tweets.displayed import StoredLinks
 from trackers.tweets.history import Run
@@ -66,6 +68,8 @@ class TweetRow:
     born: Moment | None
     state: TweetState
     figures: tuple[Figure, ...]
+    score: SafeString  # its cell
+    scores: Mapping[str, Scored]  # by metric
     since: str
     spark: Sparkline | None
     checked: Moment | None
@@ -105,6 +109,11 @@ class TweetRow:
         )
 
     @property
+    def listed_version(self) -> str:
+        """What is usual may change while the tweet stays as it is."""
+        return f"{self.version}{zlib.crc32(self.score.encode()):08x}"
+
+    @property
     def cells(self) -> SafeString:
         """A table cell for each figure."""
         return SafeString("\n  ".join([figure_cell(figure, self.since) for figure in self.figures]))
@@ -123,18 +132,23 @@ def tweet_rows(
     *,
     now: datetime,
     embedded: Mapping[int, Embedded] | None = None,
+    score_of: str = "",
 ) -> list[TweetRow]:
+    """With the score of the metric `score_of`, or of what each is first judged by."""
     first_seen = embedded or {}
     ids = [tweet.pk for tweet in tweets]
     jobs = TweetUpdate.objects.in_bulk(ids)
     claims = queue.claims(TweetUpdate.queue, ids)
     runs = recent_runs(ids, most=RUNS_DRAWN)
+    scores = scores_of(ids)
     made = [
         _tweet_row(
             tweet,
             jobs.get(tweet.pk),
             runs.get(tweet.pk, []),
             usual_interval(tweet, plan),
+            scores[tweet.pk],
+            score_of,
             claimed_until=claims.get(tweet.pk),
             now=now,
         )
@@ -164,6 +178,8 @@ def _tweet_row(
     job: TweetUpdate | None,
     runs: Sequence[Run],
     step: Usual,
+    scores: Mapping[str, Scored],
+    score_of: str,
     *,
     claimed_until: datetime | None,
     now: datetime,
@@ -172,6 +188,7 @@ def _tweet_row(
     who = tweet.author
     name = (who.name or who.username or f"author {who.pk}") if who else f"Tweet {tweet.pk}"
     text = getattr(tweet, "tweettext", None)
+    score = score_cell(main_score(scores, score_of))
     born = tweet.created_at or (born_at(tweet.pk) if has_time(tweet.pk) else None)
     return TweetRow(
         id=str(tweet.pk),
@@ -191,6 +208,8 @@ def _tweet_row(
         asking=claimed_until is not None and claimed_until > now,
         author_id=str(who.pk) if who else "",
         was_shown=tweet.measurements > 0 or who is not None,
+        score=score,
+        scores=scores,
         version=row_version(tweet, job, text and text.text, claimed_until),
     )
 
@@ -230,13 +249,15 @@ def _figure(metric: str, tweet: Tweet, before: Run | None) -> Figure:
 def figure_cell(figure: Figure, since: str) -> str:
     """Its table cell."""
     metric, label = escape(figure.metric), escape(figure.label)
+    # A card leaves it out.
+    zero = "" if figure.exact.strip("0") or figure.delta else " zero"
     delta = ""
     if figure.delta:
         falls = " falls" if figure.falls else ""
         moved, title = escape(figure.delta), escape(since)
         delta = f'<small class="delta{falls}" title="{title}">{moved}</small>'
     return (
-        f'<td class="figure {metric}" data-label="{label}" data-metric="{metric}">'
+        f'<td class="figure {metric}{zero}" data-label="{label}" data-metric="{metric}">'
         f'<data value="{escape(figure.exact)}">{escape(figure.value)}</data>{delta}</td>'
     )
 

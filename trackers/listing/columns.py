@@ -8,8 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Any, Literal
 
+from trackers.scores.models import SCORE_METRICS
+from trackers.tweets.checkpoints.ages import place_of
+from trackers.tweets.engagement import ENGAGEMENT_RATE
 from trackers.tweets.export import iso_text
 from trackers.tweets.finding.named import NAMED_IN
 from trackers.tweets.kinds import PostKind
@@ -28,6 +32,16 @@ _LINKS = """(
     SELECT string_agg(link ->> 'address', ' ') FROM jsonb_array_elements(x.links) AS link
     WHERE NOT (link -> 'of_media')::boolean)"""
 _NEXT = f"CASE WHEN state.name IN ({', '.join(map(repr, SCHEDULED_STATES))}) THEN j.due_at END"
+# The ages that people compare; all of them are in the file of checkpoints.
+_AGES = {
+    "15_min": timedelta(minutes=15), "1_h": timedelta(hours=1),
+    "24_h": timedelta(days=1), "7_d": timedelta(days=7),
+}  # fmt: skip
+_AT_AGES = ", ".join(
+    f"min({metric}) FILTER (WHERE age = {place_of(age)}) AS {metric}_{place_of(age)}"
+    for age in _AGES.values()
+    for metric in SCORE_METRICS
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +77,19 @@ TWEET_COLUMNS = (
     *(TweetColumn(name, "text", f"array_to_string(x.{name}, ', ')") for name in NAMED_IN.values()),
     TweetColumn("links", "text", _LINKS),
     *(TweetColumn(metric, "whole", f"t.{metric}") for metric in METRICS),
+    TweetColumn("engagement_rate", "number", ENGAGEMENT_RATE),
+    # At the last age that it crossed within 31 days.
+    *(
+        TweetColumn(f"{of}{metric}", "number", f"round(s.{column}{metric}::numeric, 2)::float8")
+        for metric in SCORE_METRICS
+        for of, column in (("score_", ""), ("expected_", "expected_"))
+    ),
+    TweetColumn("scored_at", "time", "s.at"),
+    *(
+        TweetColumn(f"{metric}_at_{words}", "whole", f"at.{metric}_{place_of(age)}")
+        for words, age in _AGES.items()
+        for metric in SCORE_METRICS
+    ),
     TweetColumn("taken_at", "time", "t.taken_at"),
     TweetColumn("measured_until", "time", "t.measured_until"),
     TweetColumn("measurements", "whole", "t.measurements"),
@@ -75,6 +102,16 @@ _ROWS = f"""
     LEFT JOIN trackers_tweettext x ON x.tweet_id = t.id AND t.gone_at IS NULL
     LEFT JOIN trackers_author a ON a.id = t.author_id
     LEFT JOIN trackers_tweetupdate j ON j.key = t.id
+    LEFT JOIN trackers_score s ON s.tweet_id = t.id
+    LEFT JOIN LATERAL (
+        SELECT {_AT_AGES} FROM (
+            SELECT of.* FROM trackers_packedcheckpoints p CROSS JOIN LATERAL
+                unnest(p.ages, p.views, p.likes, p.retweets) AS of(age, views, likes, retweets)
+            WHERE p.tweet_id = t.id
+            UNION ALL
+            SELECT age, views, likes, retweets FROM trackers_checkpoint WHERE tweet_id = t.id
+        ) of_both
+    ) at ON true
     CROSS JOIN LATERAL (SELECT {STATE_OF_ROW} AS name) state
 """
 _OF_THESE = f"{_ROWS} WHERE t.id = ANY(%(ids)s::bigint[])"

@@ -12,10 +12,12 @@ from datetime import datetime
 from functools import partial
 from typing import Any
 
-from django.db.models import QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from trackers.ingest.sources.models import SourceTweet
 from trackers.listing.query import TweetQuery, parse_id
+from trackers.scores.models import Score
+from trackers.tweets.engagement import engaged_at_least
 from trackers.tweets.finding import names
 from trackers.tweets.finding.direction import Direction, FoundIds
 from trackers.tweets.finding.finder import Finder
@@ -60,8 +62,7 @@ class Filters:
             tweets = tweets.filter(author__in=self.authors)
         if of_text := text_conditions(query):
             tweets = tweets.filter(id__among=_with_text(of_text, within), gone_at=None)
-        for metric, least in query.least:
-            tweets = tweets.filter(**{f"{metric}__gte": least})
+        tweets = tweets.filter(*metric_conditions(query))
         matches = set(tweets.values_list("pk", flat=True))
         if self.tag is not None:
             matches &= tagging.tagged_among(self.tag, within)
@@ -184,6 +185,17 @@ def text_conditions(query: TweetQuery) -> dict[str, Any]:
     if query.has:
         column = "domains" if query.has == "link" else "media_keys"
         conditions[f"{column}__isnull"] = False
+    return conditions
+
+
+def metric_conditions(query: TweetQuery) -> list[Q | Exists]:
+    """What is asked of the metrics and of the score, for `Tweet.objects.filter`."""
+    conditions: list[Q | Exists] = [Q(**{f"{metric}__gte": least}) for metric, least in query.least]
+    if query.min_engagement:
+        conditions.append(engaged_at_least(query.min_engagement))
+    if query.min_score:
+        scores = Score.objects.filter(tweet=OuterRef("pk"), views__gte=query.min_score)
+        conditions.append(Exists(scores))
     return conditions
 
 

@@ -12,7 +12,7 @@ from django.db.models import BooleanField, Q, QuerySet
 from django.db.models.expressions import RawSQL
 
 from trackers.ingest.sources.models import SourceTweet
-from trackers.listing.filters import Filters, text_conditions
+from trackers.listing.filters import Filters, metric_conditions, text_conditions
 from trackers.listing.query import TweetQuery
 from trackers.tweets.finding import names, words
 from trackers.tweets.finding.finder import ID_OR_LINK, of_version
@@ -44,8 +44,7 @@ def matching_tweets(query: TweetQuery, *, now: datetime) -> QuerySet[Tweet]:
     if of_text := text_conditions(query):
         texts = TweetText.objects.filter(**of_text)
         tweets = tweets.filter(pk__in=texts.values("pk"), gone_at=None)
-    for metric, least in query.least:
-        tweets = tweets.filter(**{f"{metric}__gte": least})
+    tweets = tweets.filter(*metric_conditions(query))
     return tweets.filter(_words_condition(query.words)) if query.words else tweets
 
 

@@ -10,6 +10,7 @@ from urllib.parse import parse_qsl, urlencode
 
 from django.http import QueryDict
 
+from trackers.scores.models import SCORE_METRICS
 from trackers.tweets.entities import domain_of
 from trackers.tweets.finding.named import NAMED_IN
 from trackers.tweets.gains.models import Window
@@ -29,13 +30,12 @@ HAS_FILTERS = {"link": "a link", "media": "a photo or video"}
 MAX_LEAST = 10**15
 # Besides the tweet itself.
 LIST_COLUMNS = (
-    "tags", "curve", "views", "likes", "retweets", "replies", "quotes", "bookmarks", "check",
+    "tags", "curve", "score",
+    "views", "likes", "retweets", "replies", "quotes", "bookmarks", "check",
 )  # fmt: skip
 # The default columns.
 _DEFAULT_COLUMNS = LIST_COLUMNS[1:]
 _SORT_COLUMNS = ("author", "checked", "next", *METRICS)
-# Of the metrics by which people ask what stands out.
-SCORE_METRICS = ("views", "likes", "retweets")
 _SCORE_SORT = re.compile(rf"score-({'|'.join(SCORE_METRICS)})")
 _GROWTH_SORT = re.compile(
     rf"(gain|velocity)-({'|'.join(METRICS)})-({'|'.join(map(str, Window.values))})"
@@ -78,6 +78,8 @@ class TweetQuery:
     since: date | None = None
     until: date | None = None
     least: tuple[tuple[str, int], ...] = ()
+    min_score: float | None = None  # of views
+    min_engagement: float | None = None  # in percent
     sort: Sort = NEWEST_FIRST
     columns: tuple[str, ...] = _DEFAULT_COLUMNS
     before: int | None = None  # Ids: the page begins below `before`, or ends above `after`.
@@ -98,6 +100,7 @@ class TweetQuery:
         return bool(
             self.presence or self.tag or self.author or self.lang or self.kind or self.has
             or self.named or self.age or self.since or self.until or self.least
+            or self.min_score or self.min_engagement
         )  # fmt: skip
 
     @property
@@ -124,6 +127,8 @@ class TweetQuery:
             "kind": there.kind, "has": there.has, **dict(there.named),
             "age": there.age, "since": there.since, "until": there.until,
             **{f"min_{metric}": number for metric, number in there.least},
+            "min_score": _plain(there.min_score),
+            "min_engagement": _plain(there.min_engagement),
             "sort": there.sort.name, "order": "up" if there.sort.up else "",
             "columns": ",".join(there.columns) if there.columns != _DEFAULT_COLUMNS else "",
             "before": there.before, "after": there.after,
@@ -179,6 +184,8 @@ def parse_query(query: QueryDict) -> TweetQuery:
             for metric in METRICS
             if (least := _parse_number(query.get(f"min_{metric}", "")))
         ),
+        min_score=_parse_decimal(query.get("min_score", "")),
+        min_engagement=_parse_decimal(query.get("min_engagement", "")),
         sort=_parse_sort(query.get("sort", ""), up=query.get("order") == "up"),
         columns=columns or _DEFAULT_COLUMNS,
         before=parse_id(query.get("before", "")),
@@ -210,6 +217,18 @@ def parse_id(text: str) -> int | None:
 def _parse_number(text: str) -> int | None:
     text = text.replace(",", "").strip()
     return min(int(text), MAX_LEAST) if re.fullmatch(r"[0-9]{1,18}", text) else None
+
+
+def _parse_decimal(text: str) -> float | None:
+    """More than 0, up to a million."""
+    text = text.strip().removesuffix("×").removesuffix("%").strip()
+    if not re.fullmatch(r"[0-9]{1,7}(\.[0-9]{1,3})?", text):
+        return None
+    return min(float(text), 1e6) or None
+
+
+def _plain(number: float | None) -> str:
+    return "" if number is None else f"{number:g}"
 
 
 def _parse_day(text: str) -> date | None:

@@ -103,13 +103,18 @@ def sorted_page(query: TweetQuery, *, now: datetime) -> Page | Unsorted:
         )
 
 
+def ordered_ids(query: TweetQuery, *, most: int | None, now: datetime) -> OrderedIds | Unsorted:
+    """At least the first `most` ids, or all, or why they cannot be had in this order."""
+    with limit_time(SEARCH_TIMEOUT) as deadline:
+        return _ordered_ids(query, deadline, most=most, now=now)
+
+
 def sorted_parts(
     query: TweetQuery, part_size: int, *, now: datetime
 ) -> Iterator[tuple[list[int], dict[int, Gain]]] | None:
     """All ids in their present order, so many to a part, with what they gained if that is the
     order; None if not in this order."""
-    with limit_time(SEARCH_TIMEOUT) as deadline:
-        order = _ordered_ids(query, deadline, most=None, now=now)
+    order = ordered_ids(query, most=None, now=now)
     if isinstance(order, Unsorted):
         return None
     ids = order.ids
@@ -120,7 +125,6 @@ def sorted_parts(
 def _ordered_ids(
     query: TweetQuery, deadline: Deadline, *, most: int | None, now: datetime
 ) -> OrderedIds | Unsorted:
-    """At least the first `most` ids, or all, or why they cannot be had in this order."""
     filters = Filters.of(query, now=now)
     sort = query.sort
     if sort.window:

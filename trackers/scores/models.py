@@ -17,6 +17,8 @@ from trackers.tweets.models import METRICS, RealField, Tweet
 EVERY_KIND = 0
 # A tweet stands out from this score on.
 STANDS_OUT = 2
+# By which people ask what stands out.
+SCORE_METRICS = ("views", "likes", "retweets")
 
 
 class BenchmarkAuthor(models.Model):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from trackers.scores.rule import AS_USUAL, MIN_POSTS, MINIMUMS
@@ -66,6 +66,15 @@ class Scored:
     def missing(self) -> int:
         """How many more posts it takes to say what is usual."""
         return max(0, MIN_POSTS - self.posts)
+
+
+def main_score(scores: Mapping[str, Scored], metric: str = "") -> Scored | None:
+    """That of `metric`, or of what a tweet is first judged by: its views, or its likes where X
+    shows no views."""
+    if metric:
+        return scores.get(metric)
+    of_views = scores.get("views")
+    return of_views if of_views and of_views.actual is not None else scores.get("likes", of_views)
 
 
 def scores_of(tweet_ids: Iterable[int]) -> dict[int, dict[str, Scored]]:

@@ -15,7 +15,7 @@ from datetime import datetime, timedelta
 from django.db import transaction
 
 from trackers.scores.benchmarks import INTERPRETED, make_due, mark_due
-from trackers.scores.models import STANDS_OUT
+from trackers.scores.models import SCORE_METRICS, STANDS_OUT
 from trackers.scores.read import SCORED
 from trackers.tweets.checkpoints.ages import AGES
 from trackers.tweets.gains.models import Window
@@ -60,7 +60,7 @@ FIND_OUTSTANDING = " UNION ".join(
          WHERE {metric} >= {STANDS_OUT} AND tweet_id >= %(since)s
          ORDER BY {metric} DESC, tweet_id DESC LIMIT %(most)s)
     """
-    for metric in ("views", "likes", "retweets")
+    for metric in SCORE_METRICS
 )
 _FIND_MOVING = """
     SELECT tweet_id FROM unnest(%(metrics)s::text[]) AS of(metric) CROSS JOIN LATERAL (

@@ -143,8 +143,8 @@ def test_a_page_takes_as_many_queries_for_any_number_of_tweets(
     owner, django_assert_max_num_queries
 ):
     track(*range(1, 60))
-    # The token and when it was used, its use, the ids, the tweets.
-    with django_assert_max_num_queries(5):
+    # The token and when it was used, its use, the ids, the tweets, their scores.
+    with django_assert_max_num_queries(6):
         assert len(owner.get("tweets?limit=50")["tweets"]) == 50
 
 

@@ -11,6 +11,8 @@ from psycopg import sql
 from tests.factories import TweetFactory, figures
 from trackers.listing.export import export_tweets
 from trackers.tweets import export, pack
+from trackers.tweets.checkpoints.export import export_checkpoints
+from trackers.tweets.checkpoints.models import Checkpoint, PackedCheckpoints
 from trackers.tweets.export import export_samples
 from trackers.tweets.history import histories
 from trackers.tweets.models import METRICS, Tweet, TweetText
@@ -86,6 +88,31 @@ def test_csv_has_the_same_samples(measured):
 def test_an_empty_export_is_only_a_header():
     assert read("jsonl") == read("jsonl", export_tweets) == []
     assert b"".join(export_samples([], format="csv")).startswith(b"tweet_id,taken_at,")
+
+
+def test_checkpoints_are_exported_by_tweet_and_age(measured):
+    first, second = IDS
+    for tweet, place, views in ((first, 5, 90), (first, 5, 80), (second, 1, 7)):
+        Checkpoint.objects.create(
+            tweet_id=tweet, age=place, crossed_at=datetime(2026, 3, 1, tzinfo=UTC), views=views
+        )
+    PackedCheckpoints.objects.create(
+        tweet_id=first, ages=[1, 18], views=[10, 2**40],
+        **{metric: [None, 3] for metric in METRICS if metric != "views"},
+    )  # fmt: skip
+
+    def exported(format, ids):
+        rows = read(format, export_checkpoints, ids=ids)
+        return [(row["tweet_id"], row["age_seconds"], row["views"]) for row in rows]
+
+    lines = [(first, 300, 10), (first, 3600, 80), (first, 2_592_000, 2**40), (second, 300, 7)]
+    wanted = sorted((str(id), *rest) for id, *rest in lines)
+    assert sorted(exported("jsonl", [])) == sorted(exported("jsonl", IDS)) == wanted
+    assert [row[:1] for row in exported("jsonl", [first])] == [(str(first),)] * 3
+    assert exported("csv", [second]) == [(str(second), "300", "7")]
+    assert list(read("jsonl", export_checkpoints, ids=IDS)[0]) == [
+        "tweet_id", "age_seconds", *METRICS
+    ]  # fmt: skip
 
 
 def test_any_text_is_read_back_unchanged(measured):

@@ -11,7 +11,7 @@ from django.utils import timezone
 from ninja import Schema
 from pydantic import StringConstraints
 
-from trackers.api.tweet_bodies import FiguresOut, TweetOut, tweet_json
+from trackers.api.tweet_bodies import FiguresOut, TweetOut, tweet_bodies
 from trackers.api.tweets.detail import VIEW
 from trackers.api.tweets.routers import MAY_BE_MISSING, many
 from trackers.api.wire.auth import require_permission
@@ -58,15 +58,16 @@ def compare(
     born = {id: Born(id, one.created_at or born_at(id)) for id, one in tweets.items()}
     readings = at_ages(born.values(), sorted(set(lengths)), now=timezone.now())
     near = {id: [one for one in some if one.is_near(born[id].at)] for id, some in readings.items()}
-    return {"tweets": [_compared_json(tweets[id], near[id], lengths) for id in wanted]}
+    bodies = tweet_bodies([*tweets.values()])
+    return {"tweets": [_compared_json(bodies[id], near[id], lengths) for id in wanted]}
 
 
 def _compared_json(
-    tweet: Tweet, readings: Sequence[CountsAtAge], ages: Sequence[timedelta]
+    body: dict[str, Any], readings: Sequence[CountsAtAge], ages: Sequence[timedelta]
 ) -> dict[str, Any]:
     """`readings`: by age, of those ages alone that it had reached and that were measured before."""
     at = {reading.age: reading for reading in readings}
-    return {"tweet": tweet_json(tweet), "at": [_at_age_json(age, at.get(age)) for age in ages]}
+    return {"tweet": body, "at": [_at_age_json(age, at.get(age)) for age in ages]}
 
 
 def _at_age_json(age: timedelta, reading: CountsAtAge | None) -> dict[str, Any]:

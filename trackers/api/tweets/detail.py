@@ -7,11 +7,10 @@ from typing import Any
 from django.http import HttpRequest
 from ninja import Schema
 
-from trackers.api.tweet_bodies import TweetOut, tweet_json
-from trackers.api.tweets.filters import KindName
+from trackers.api.tweet_bodies import TweetOut, tweet_bodies
 from trackers.api.tweets.routers import find_tweet, single
 from trackers.api.wire.auth import require_permission
-from trackers.api.wire.fields import DigitsOut, TimeOut, UnsignedId
+from trackers.api.wire.fields import DigitsOut, KindName, TimeOut, UnsignedId
 from trackers.ingest.sources.models import SourceTweet
 from trackers.tweets.finding.named import NAMED_IN
 from trackers.tweets.kinds import PostKind
@@ -99,7 +98,7 @@ def _detail_json(tweet: Tweet) -> dict[str, Any]:
     job = TweetUpdate.objects.filter(pk=tweet.pk).first()
     state = tweet_state(tweet, job)
     return {
-        **tweet_json(tweet),
+        **tweet_bodies([tweet])[tweet.pk],
         "url": tweet.url,
         "state": state.name,
         "reason": state.why,

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 from ninja import Schema
 from pydantic import Field, StringConstraints
 
-from trackers.api.wire.fields import UnsignedId
+from trackers.api.wire.fields import KindName, UnsignedId
 from trackers.listing.query import MAX_LEAST, TweetQuery, plain_name
 from trackers.tweets.finding import names
 from trackers.tweets.finding.named import NAMED_IN
@@ -28,7 +28,6 @@ StateName = Literal[
 PresenceName = Literal[
     "shown", "not_found", "protected", "suspended", "unauthorized", "unavailable", "unasked"
 ]
-KindName = Literal["reply", "quote", "video", "photo", "link", "text", "own"]
 # No author has this id.
 _NO_AUTHOR = "0"
 Words = Annotated[str, StringConstraints(max_length=200)]
@@ -37,6 +36,7 @@ Author = Annotated[str, StringConstraints(strip_whitespace=True, pattern=r"^(@?\
 EntityName = Annotated[str, StringConstraints(strip_whitespace=True, max_length=280)]
 Lang = Annotated[str, StringConstraints(to_lower=True, pattern="^([A-Za-z]{2,3})?$")]
 Day = Annotated[date, Field(ge=date(2006, 1, 1), le=date(2100, 12, 31))]
+Decimal = Annotated[float, Field(gt=0, le=1e6)] | None
 Least = Annotated[int, Field(ge=0, le=MAX_LEAST)]
 
 
@@ -47,7 +47,8 @@ class Filters(Schema):
     `own`: no reply, quote or retweet. `has`: a link, or a photo or video. `hashtag`, `cashtag`,
     `mention`, `domain`: in the text, as X recognised it. `age`: how long ago at most;
     `since` and `until`: first and last day of posting (UTC). `min_…`: at least this many, as
-    last measured."""
+    last measured; `min_score`: views, at the tweet's last age of the last 31 days, at least so many
+    times what is usual; `min_engagement`: of its engagement rate, in percent."""
 
     q: Words = ""
     state: StateName | None = None
@@ -56,7 +57,7 @@ class Filters(Schema):
     tag: Name = ""
     author: Author = ""
     lang: Lang = ""
-    kind: KindName | None = None
+    kind: KindName | Literal["own"] | None = None
     has: Literal["link", "media"] | None = None
     hashtag: EntityName = ""
     cashtag: EntityName = ""
@@ -71,6 +72,8 @@ class Filters(Schema):
     min_quotes: Least = 0
     min_bookmarks: Least = 0
     min_views: Least = 0
+    min_score: Decimal = None
+    min_engagement: Decimal = None
 
     def wanted(self) -> TweetQuery:
         if self.since and self.until and self.since > self.until:
@@ -97,6 +100,8 @@ class Filters(Schema):
             least=tuple(
                 (metric, least) for metric in METRICS if (least := getattr(self, f"min_{metric}"))
             ),
+            min_score=self.min_score,
+            min_engagement=self.min_engagement,
         )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Annotated, Any, Literal
 
 from django.http import HttpRequest, StreamingHttpResponse
@@ -17,8 +18,10 @@ from trackers.api.tweets.routers import many
 from trackers.api.wire.auth import require_permission
 from trackers.api.wire.parameters import cursor_of, position_of
 from trackers.listing.export import tweets_table
+from trackers.listing.query import Sort, TweetQuery
 from trackers.listing.search import next_ids
 from trackers.listing.search_slots import ClientGone, NoFreeSlot, search_slot
+from trackers.listing.sorts import Unsorted, ordered_ids
 from trackers.tweets.finding.direction import Direction
 from tweetwatch.http.refusals import Refused
 from tweetwatch.http.sending import send_in_place
@@ -56,12 +59,19 @@ def list_tweets(
     filters: Query[Filters],
     limit: Annotated[int, Query(ge=1, le=_MAX_TWEETS_LISTED)] = 50,
     cursor: str = "",
+    sort: Literal["score"] | None = None,
+    metric: Literal["views", "likes", "retweets"] = "views",
 ) -> dict[str, Any]:
-    """Newest first, with the filters of the page."""
+    """Newest first, with the filters of the page; or those farthest above what is usual first, as
+    the page sorts them: by the `score` of a `metric`."""
     require_permission(request, VIEW)
     wanted = filters.wanted()
+    if sort:
+        wanted = replace(wanted, sort=Sort(sort, metric))
     of = f"tweets:{wanted.address()}"
     position = position_of(cursor, of=of)
+    if sort:
+        return _list_by_score(request, wanted, limit, position or 0, of=of)
     with _search_turn(request, search=wanted.narrowed):
         way = Direction() if position is None else Direction(position)
         result = next_ids(wanted, way, limit + 1, now=timezone.now())
@@ -71,6 +81,21 @@ def list_tweets(
         "tweets": tweets_json(page_ids),
         "next": cursor_of(on, of=of) if on is not None else None,
         "note": result.note,
+    }
+
+
+def _list_by_score(
+    request: HttpRequest, wanted: TweetQuery, limit: int, first: int, *, of: str
+) -> dict[str, Any]:
+    """From the tweet in the place `first` on."""
+    with _search_turn(request, search=True):
+        order = ordered_ids(wanted, most=first + limit + 1, now=timezone.now())
+    if isinstance(order, Unsorted):
+        raise Refused(422, order.value + ", so they cannot be sorted. Use more filters.")
+    return {
+        "tweets": tweets_json(order.ids[first : first + limit]),
+        "next": cursor_of(first + limit, of=of) if order.ids[first + limit :] else None,
+        "note": order.note,
     }
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import re
 from datetime import datetime, timedelta
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, PlainSerializer, StrictInt, WithJsonSchema
 
@@ -27,6 +27,8 @@ TimeOut = Annotated[
     PlainSerializer(iso, return_type=str),
     WithJsonSchema({"type": "string", "format": "date-time"}),
 ]
+MetricName = Literal["retweets", "replies", "likes", "quotes", "bookmarks", "views"]
+KindName = Literal["reply", "quote", "video", "photo", "link", "text"]
 # The answer of a call that has nothing to say.
 NO_CONTENT: dict[Any, Any] = {204: None}
 

@@ -15,8 +15,7 @@ from trackers.dashboards.parts import is_kiosk
 from trackers.dashboards.scores import ScorePill, score_pill
 from trackers.dashboards.tweet_rows import LABELS
 from trackers.dashboards.words import Moment, ago, commas
-from trackers.listing.query import SCORE_METRICS
-from trackers.scores.models import EVERY_KIND, STANDS_OUT, Benchmark, Score
+from trackers.scores.models import EVERY_KIND, SCORE_METRICS, STANDS_OUT, Benchmark, Score
 from trackers.scores.read import Scored, scores_of
 from trackers.scores.rule import MINIMUMS
 from trackers.tweets.checkpoints.ages import AGES

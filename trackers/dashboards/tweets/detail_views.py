@@ -37,7 +37,6 @@ from trackers.dashboards.tweets.outlook import outlook
 from trackers.dashboards.words import commas, signed
 from trackers.ingest.sources.models import SourceTweet
 from trackers.schedule.intervals import Plan, current
-from trackers.scores.read import scores_of
 from trackers.tweets.history import Run
 from trackers.tweets.models import Tweet, TweetVersion
 from trackers.tweets.snowflake import LARGEST_ID
@@ -121,7 +120,6 @@ def _tweet_context(
     drawn = curve(tweet, plan, range=asked.range, now=now)
     steps = steps_of(tweet, drawn, asked.view)
     row = tweet_rows([tweet], plan, now=now)[0]
-    scores = scores_of([tweet.pk])[tweet.pk]
     why = why_late(row.due.at if row.due else None, row.state, now=now)
     return {
         "row": replace(row, version=row.version + version_mark(why)),
@@ -138,8 +136,8 @@ def _tweet_context(
         "steps": _step_rows(steps, asked.view),
         "left_out": commas(max(0, len(steps or drawn.runs) - _MAX_TABLE_ROWS)),
         "more": len(steps or drawn.runs) > _MAX_TABLE_ROWS,
-        "outlook": outlook(tweet, scores, now=now),
-        "score": score_pill(scores.get(asked.metrics[0], scores.get("views"))),
+        "outlook": outlook(tweet, row.scores, now=now),
+        "score": score_pill(row.scores.get(asked.metrics[0], row.scores.get("views"))),
         "happened": annotations_of(tweet, drawn, since=asked.since(now), now=now),
         "reason": explain_next_check(
             tweet,

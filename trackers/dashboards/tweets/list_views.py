@@ -16,7 +16,6 @@ from trackers.dashboards.access import VIEW_TWEETS, needs
 from trackers.dashboards.exports import as_file
 from trackers.dashboards.models import SavedView
 from trackers.dashboards.parts import part_of, render_parts
-from trackers.dashboards.scores import score_pill
 from trackers.dashboards.tweet_rows import LABELS, tweet_rows
 from trackers.dashboards.words import commas, lasting, signed
 from trackers.ingest.sources.models import Source
@@ -26,7 +25,7 @@ from trackers.listing.query import (
     HAS_FILTERS,
     LIST_COLUMNS,
     NEWEST_FIRST,
-    SCORE_METRICS,
+    Sort,
     TweetQuery,
     parse_query,
 )
@@ -34,7 +33,7 @@ from trackers.listing.search import MAX_TWEETS_COUNTED, Page, count_tweets, newe
 from trackers.listing.search_slots import ClientGone, NoFreeSlot, search_slot
 from trackers.listing.sorts import Unsorted, sorted_page
 from trackers.schedule.intervals import Plan, current
-from trackers.scores.read import Scored, scores_of
+from trackers.scores.models import SCORE_METRICS
 from trackers.tweets.gains.models import Gain, Window
 from trackers.tweets.presence import Presence
 from trackers.tweets.tags.names import find_tag, offered_tags
@@ -55,7 +54,7 @@ _CLOSED_BY_CLIENT = 499
 MAX_SOURCES_OFFERED = 200
 # In the session: the view that was just removed, for the page that is shown next.
 REMOVED_VIEW = "removed_view"
-_COLUMN_LABELS = {"tags": "Tags", "curve": "Curve", **LABELS, "check": "Checks"}
+_COLUMN_LABELS = {"tags": "Tags", "curve": "Curve", "score": "Score", **LABELS, "check": "Checks"}
 _WINDOW_WORDS = {
     Window.QUARTER: "in 15 minutes",
     Window.HOUR: "in an hour",
@@ -128,12 +127,9 @@ def sorted_or_newest(asked: TweetQuery, *, now: datetime) -> Page:
 
 def _rows_context(asked: TweetQuery, page: Page, plan: Plan, *, now: datetime) -> dict[str, object]:
     """The rows, with the columns that are asked for."""
-    made = tweet_rows(page.tweets, plan, now=now)
+    by_score = asked.sort.metric if asked.sort.by == "score" else ""
+    made = tweet_rows(page.tweets, plan, now=now, score_of=by_score)
     cells = {str(id): _gain_cell(item) for id, item in page.grown.items()}
-    if asked.sort.by == "score":
-        ids = [tweet.pk for tweet in page.tweets]
-        scores = scores_of(ids)
-        cells = {str(id): _score_cell(scores[id].get(asked.sort.metric)) for id in ids}
     with_tags = "tags" in asked.columns
     tags = tags_of([tweet.pk for tweet in page.tweets]) if with_tags else {}
     return {
@@ -150,6 +146,7 @@ def _rows_context(asked: TweetQuery, page: Page, plan: Plan, *, now: datetime) -
         "with_ticks": True,
         "with_tags": with_tags,
         "without_curve": "curve" not in asked.columns,
+        "without_score": not _has_score(asked),
         "without_check": "check" not in asked.columns,
     }
 
@@ -218,18 +215,6 @@ def _number_of_tweets(known: int | None, *, are_matches: bool) -> str:
     return amount(known, "tweet")
 
 
-def _score_cell(scored: Scored | None) -> SafeString:
-    """The score, and "usually 112,000"; a dash where too little is known."""
-    pill = score_pill(scored)
-    if pill is None or not pill.words:
-        title = escape(pill.title) if pill else ""
-        return SafeString(f'<td class="figure gain" data-label="Score" title="{title}">–</td>')
-    return SafeString(
-        f'<td class="figure gain" data-label="Score">{pill.html}'
-        f'<small class="soft">{pill.usually}</small></td>'
-    )
-
-
 def _gain_cell(row: Gain) -> SafeString:
     """ "+115 in 58 min" and "≈ 119 an hour"; the title has both times."""
     title = f"measured from {exactly(row.since)} to {exactly(row.until)}"
@@ -270,6 +255,11 @@ class Heading:
         return next((direction for *_, direction in self.links if direction), "")
 
 
+def _has_score(asked: TweetQuery) -> bool:
+    """An order by it shows it, too."""
+    return "score" in asked.columns or asked.sort.by == "score"
+
+
 def _headings(asked: TweetQuery, *, is_sorted: bool) -> list[Heading]:
     """Of the columns that are shown, after that of the tweet itself."""
 
@@ -283,8 +273,13 @@ def _headings(asked: TweetQuery, *, is_sorted: bool) -> list[Heading]:
         made.append(Heading("Tags", "tags"))
     if "curve" in asked.columns:
         made.append(Heading("Lately", ""))
-    if asked.sort.by == "score":
-        made.append(Heading(f"{LABELS[asked.sort.metric]} ÷ usual", "figure gain"))
+    if _has_score(asked):
+        is_on = is_sorted and asked.sort.by == "score"
+        metric = asked.sort.metric if is_on else SCORE_METRICS[0]
+        there = asked if is_on else replace(asked, sort=Sort("score", metric))
+        label = f"{LABELS[metric]} ÷ usual" if is_on else "Score"
+        direction: Direction = "descending" if is_on else ""
+        made.append(Heading(label, "figure of-score", ((label, there.address(), direction),)))
     if window := asked.sort.window:
         made.append(
             Heading(f"{LABELS[asked.sort.metric]} gained {_WINDOW_WORDS[window]}", "figure gain")

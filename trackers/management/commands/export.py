@@ -12,15 +12,16 @@ from tqdm import tqdm
 from trackers.ingest.files.lines import id_of
 from trackers.listing.export import export_tweets
 from trackers.management.pageless import PagelessCommand
+from trackers.tweets.checkpoints.export import export_checkpoints
 from trackers.tweets.export import export_samples
 from trackers.tweets.models import Tweet
 
-EXPORTS = {"samples": export_samples, "tweets": export_tweets}
+EXPORTS = {"samples": export_samples, "checkpoints": export_checkpoints, "tweets": export_tweets}
 MAX_IDS_NAMED = 10
 
 
 class Command(PagelessCommand):
-    help = "Print samples or tweets as JSON lines or CSV."
+    help = "Print samples, checkpoints or tweets as JSON lines or CSV."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("what", choices=[*EXPORTS])

@@ -17,6 +17,8 @@ from tests.factories import TweetFactory, TweetUpdateFactory
 from tests.file_names import undated_name
 from trackers.jobs.models import MAX_STRIKES
 from trackers.listing.columns import TWEET_COLUMNS
+from trackers.scores.models import Score
+from trackers.tweets.checkpoints.models import Checkpoint, PackedCheckpoints
 from trackers.tweets.models import Author, Tweet, TweetText
 from trackers.tweets.tags import tagging
 from trackers.tweets.tags.names import get_or_create_tag
@@ -125,6 +127,31 @@ def test_a_file_has_the_kind_and_what_x_recognised(world, staff):
     assert {name: first[name] for name in ENTITIES} == ENTITIES
     others = [row[name] for row in rows for name in ENTITIES if row["tweet_id"] != "1"]
     assert set(others) == {None}
+
+
+def test_a_file_has_scores_engagement_and_what_was_had_at_ages(world, staff):
+    Tweet.objects.filter(pk=1).update(
+        views=200, likes=4, retweets=3, replies=2, quotes=1, bookmarks=0
+    )
+    Score.objects.create(tweet_id=1, at=AT, views=7.125, expected_views=28, likes=None)
+    for place, views in ((3, 40), (5, 90), (5, 80)):
+        Checkpoint.objects.create(tweet_id=1, age=place, crossed_at=AT, views=views, likes=2)
+    PackedCheckpoints.objects.create(
+        tweet_id=1, ages=[13, 16], retweets=[None, 3], replies=[0, 0], likes=[3, 4], quotes=[0, 0],
+        bookmarks=[0, 0], views=[150, 190],
+    )  # fmt: skip
+
+    rows = read_rows(staff.get("/tweets/export.jsonl").getvalue(), "jsonl")
+
+    [first] = [row for row in rows if row["tweet_id"] == "1"]
+    asked = {
+        "engagement_rate": 0.05, "score_views": 7.13, "expected_views": 28.0, "score_likes": None,
+        "scored_at": "2026-03-01T12:00:00.000250Z",
+        "views_at_15_min": 40, "views_at_1_h": 80, "views_at_24_h": 150, "views_at_7_d": 190,
+        "likes_at_1_h": 2, "retweets_at_24_h": None, "retweets_at_7_d": 3,
+    }  # fmt: skip
+    assert {name: first[name] for name in asked} == asked
+    assert {row["views_at_24_h"] for row in rows if row["tweet_id"] != "1"} == {None}
 
 
 def test_only_csv_is_guarded_against_formulas(world, staff, monkeypatch):
