@@ -222,7 +222,7 @@ TEMPLATES = [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
-                "trackers.dashboards.notices.pause_line",
+                "trackers.dashboards.freshness.freshness",
             ],
             "builtins": ["trackers.dashboards.words", "trackers.dashboards.note_lists"],
         },

@@ -9,19 +9,16 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
 
-from django.http import HttpRequest
 from django.urls import reverse
-from django.utils.functional import SimpleLazyObject
 from django.utils.safestring import SafeString
 
 from trackers.credentials import sentences
-from trackers.dashboards.words import Moment, ago, ahead, with_code
+from trackers.dashboards.words import Moment, ahead, with_code
 from trackers.jobs.models import Queue
 from trackers.jobs.observed.models import Worker
 from trackers.jobs.pausing import paused_all
 from trackers.money.models import Project
 from trackers.schedule.catch_up import NO_WORKERS
-from trackers.schedule.intervals import current
 
 
 def why_idle(*, now: datetime) -> str:
@@ -31,26 +28,6 @@ def why_idle(*, now: datetime) -> str:
     if not Worker.objects.alive(now=now).exists():
         return "no worker is running"
     return "no credential is enabled" if sentences.none_enabled() else ""
-
-
-@dataclass(frozen=True, slots=True)
-class PauseLine:
-    by: str
-    because: str
-    since: Moment
-
-
-def pause_line(_request: HttpRequest) -> dict[str, object]:
-    """For templates. Asked of the database only by those that show it."""
-    return {"pause_line": SimpleLazyObject(_read_pause_line)}
-
-
-def _read_pause_line() -> PauseLine | None:
-    row = paused_all()
-    if row is None:
-        return None
-    now, _ = current()
-    return PauseLine(row.by, row.because, ago(row.since, now=now))
 
 
 @dataclass(frozen=True, slots=True)

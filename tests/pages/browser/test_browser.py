@@ -135,6 +135,7 @@ def test_the_page_of_a_tweet_draws_its_curve_and_updates_it(demo):
         assert seen.page.get_attribute(".toggle.quotes", "aria-current") == "true"
         seen.page.click("nav[aria-label=Range] >> text=last 24 h")
         seen.page.wait_for_selector("#chart[data-ready] canvas")
+        seen.page.click("#person")
         seen.page.click("[data-theme-button]")
         assert seen.page.get_attribute("html", "data-theme") == "light"
 

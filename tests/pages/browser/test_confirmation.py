@@ -93,7 +93,7 @@ def test_with_scripts_a_confirmation_is_asked_once(staff, live_server):
 def test_the_menu_of_a_phone_marks_the_current_page(staff, live_server, address):
     with looking(staff, live_server, viewport={"width": 390, "height": 844}) as seen:
         seen.page.goto(f"{seen.address}{address}")
-        item = seen.page.locator(".top nav ul [aria-current]")
+        item = seen.page.locator(".top nav [aria-current]")
         seen.page.wait_for_function("() => document.querySelector('time, main')")
         box = item.bounding_box()
 

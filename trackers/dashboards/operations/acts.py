@@ -46,9 +46,9 @@ def resume_everything(request: HttpRequest) -> HttpResponse:
 @require_safe
 @needs(VIEW_TWEETS)
 def paused_now(request: HttpRequest) -> HttpResponse:
-    """The line at the head of each page, polled now and then by pages with tweets, which are not
-    fresh meanwhile."""
-    return render(request, "dashboards/_paused.html")
+    """The line at the head of each page and the word in its menu, polled now and then by pages with
+    tweets, which are not fresh meanwhile."""
+    return render(request, "dashboards/operations/paused_now.html")
 
 
 @require_POST

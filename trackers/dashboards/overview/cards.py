@@ -1,12 +1,10 @@
-"""Is everything fresh? The answer in one line, the queue of tweets in a few figures, and what is
-left of each credential's rate limit.
-"""
+"""The queue of tweets in a few figures, and what is left of each credential's rate limit."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from django.urls import reverse
 from django.utils.html import format_html, format_html_join
@@ -15,58 +13,17 @@ from django.utils.safestring import SafeString
 from trackers.credentials.models import Credential
 from trackers.dashboards.access import VIEW_OPERATIONS
 from trackers.dashboards.figures import (
-    LATE_AFTER,
-    VERY_LATE_AFTER,
     Figure,
     HourFigures,
     SummaryFigures,
     hour_figures,
     summary_figures,
 )
-from trackers.dashboards.words import Moment, ahead, commas, lasting
+from trackers.dashboards.words import Moment, ahead
 from trackers.jobs.statistics import MinuteCounters, QueueSummary
 from tweetwatch.amounts import amount
 
 _MAX_GAUGES = 8
-
-
-@dataclass(frozen=True, slots=True)
-class Headline:
-    mood: str  # "good", "warn", "bad", or empty where there is nothing to be fresh
-    title: str
-    sentence: str
-
-
-def headline(figures: QueueSummary, *, idle: str = "", waiting: int = 0) -> Headline:
-    """`idle`: why nothing is being checked, if so. `waiting`: about how many tweets wait for the
-    next UTC day's money."""
-    if not figures.scheduled:
-        return Headline("", "Nothing to check", "No tweet has a next check.")
-    overdue = figures.oldest_due_seconds
-    if idle and overdue < LATE_AFTER:
-        return Headline("warn", "Nothing is being checked", f"No tweet is late yet, but {idle}.")
-    if waiting and overdue < LATE_AFTER:
-        wait = amount(waiting, "tweet waits", "tweets wait")
-        title = f"About {wait} for tomorrow's budget"
-        return Headline("warn", title, "No other tweet is late. A new day begins at 00:00 UTC.")
-    if overdue < 1:
-        return Headline("good", "Everything is fresh", _nothing_overdue(figures.due))
-    since = f"The most overdue tweet should have been checked {_lateness_text(overdue)} ago."
-    if overdue < LATE_AFTER:
-        return Headline("good", "Everything is fresh", since)
-    if overdue < VERY_LATE_AFTER:
-        return Headline("warn", f"{_lateness_text(overdue)} late", since)
-    return Headline("bad", f"{_lateness_text(overdue)} late", since)
-
-
-def _nothing_overdue(due: int) -> str:
-    if not due:
-        return "No tweet is overdue."
-    return f"No tweet is overdue; {commas(due)} became due this second."
-
-
-def _lateness_text(seconds: float) -> str:
-    return lasting(timedelta(seconds=seconds))
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,10 +12,11 @@ from django.views.decorators.http import require_safe
 from trackers.dashboards.access import VIEW_TWEETS, needs
 from trackers.dashboards.charts.small import BarChart
 from trackers.dashboards.days_table import days_table
+from trackers.dashboards.freshness import headline
 from trackers.dashboards.notices import notices, why_idle
 from trackers.dashboards.operations.cards import catch_up_sentence
 from trackers.dashboards.operations.money import project_blocks
-from trackers.dashboards.overview.cards import cards, credential_gauges, headline
+from trackers.dashboards.overview.cards import cards, credential_gauges
 from trackers.dashboards.overview.fastest import SHORT_BOARD, board_context
 from trackers.dashboards.overview.first_steps import first_steps
 from trackers.dashboards.overview.outstanding import outstanding_context
@@ -61,7 +62,13 @@ def _freshness(request: HttpRequest, status: Status) -> dict[str, object]:
         "steps": steps.first,
         "next_steps": steps.next,
         "notices": advice,
-        "headline": headline(queue, idle=why_idle(now=now), waiting=waiting),
+        "headline": headline(
+            scheduled=queue.scheduled,
+            due=queue.due,
+            overdue=queue.oldest_due_seconds,
+            idle=why_idle(now=now),
+            waiting=waiting,
+        ),
         "outlook": catch_up_sentence(status.catch_up, due=behind, said_above=said_above),
         "cards": cards(
             queue,

@@ -45,7 +45,7 @@
     offset = Date.parse(document.body.dataset.now) - Date.now() || 0;
     tell();
     // On a phone the menu is wider than the screen.
-    const here = document.querySelector(".top nav ul [aria-current]");
+    const here = document.querySelector(".top nav > ul [aria-current]");
     if (here) {
       const menu = here.closest("ul");
       const [of, at] = [menu.getBoundingClientRect(), here.getBoundingClientRect()];

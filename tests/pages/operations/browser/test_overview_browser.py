@@ -91,6 +91,7 @@ def turn_keys_off_and_on(seen):
     assert page.locator("#help[open]").count() == 0
     assert page.get_attribute("html", "data-theme") is None
     assert page.url == f"{seen.address}/sources/"
+    page.click("#person")
     page.click("[data-help]")
     page.locator("#help [data-keys]").check()
     press("Escape")

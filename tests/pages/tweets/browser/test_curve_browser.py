@@ -43,7 +43,7 @@ def test_the_curve_is_redrawn_on_changes_and_keeps_its_view(staff, live_server):
         assert newest.text_content() == "400"
         redraws = {
             "theme key": lambda: page.keyboard.press("t"),
-            "theme button": lambda: page.click("[data-theme-button]"),
+            "theme button": lambda: (page.click("#person"), page.click("[data-theme-button]")),
             "back to the system's": lambda: page.keyboard.press("t"),
             "the system goes dark": lambda: page.emulate_media(color_scheme="dark"),
             "resized": lambda: page.set_viewport_size({"width": 900, "height": 800}),
