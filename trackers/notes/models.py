@@ -41,10 +41,14 @@ class Note(models.Model):
         AUTHOR = "author", "an author"
         SOURCE = "source", "a source"
         TAG = "tag", "a tag"
+        HASHTAG = "hashtag", "a hashtag"
+        DOMAIN = "domain", "a domain"
+        LANGUAGE = "language", "a language"
+        ALL = "all", "all tweets"
         DAY = "day", "a day"
 
     kind = models.CharField(max_length=10, choices=Kind)
-    # An id in digits; of a day, as 2026-03-14.
+    # An id in digits; of a day, as 2026-03-14; a name in lower case; of all tweets, "all".
     key = models.CharField(max_length=MAX_KEY_LENGTH)
     # Where a chart shows it; of a day, the midnight in UTC at which it begins.
     at = models.DateTimeField()

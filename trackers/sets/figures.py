@@ -1,0 +1,271 @@
+"""A period's figures: of the posts of a set that were posted in it, at the same age. Pure.
+
+Younger posts are counted, and their figures wait. docs/insight.md defines each figure.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import tzinfo
+from itertools import pairwise
+
+from trackers.scores.models import STANDS_OUT
+from trackers.scores.rule import AS_USUAL
+from trackers.sets.periods import TimeSpan
+from trackers.sets.posts import Post
+from trackers.tweets.growth.band import quantile
+from trackers.tweets.models import METRICS
+
+# A share, or a cell of the heat map, of fewer says nothing.
+MIN_POSTS = 5
+# An engagement rate of fewer views says nothing.
+MIN_VIEWS = 100
+ENGAGEMENTS = tuple(metric for metric in METRICS if metric != "views")
+_MOST_LISTED = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """Of a period, or of a part of its posts."""
+
+    posts: int  # all that were posted in it
+    old_enough: int  # have reached the age
+    measured: int  # of these the metric is known at the age
+    total: dict[str, int | None]  # by metric; None: known of none
+    median: dict[str, float | None]
+    rate: float | None  # engagements ÷ views
+    scored: int  # of how many a score is known
+    above: float | None  # the share with at least twice what is usual
+
+
+def summary(posts: Sequence[Post], old_enough: TimeSpan, metric: str) -> Summary:
+    """`old_enough`: when those were posted that have reached the age."""
+    old = [post for post in posts if post.at in old_enough]
+    known = {name: _counts(old, name) for name in METRICS}
+    scores = [post.score for post in old if post.score is not None]
+    return Summary(
+        posts=len(posts),
+        old_enough=len(old),
+        measured=len(known[metric]),
+        total={name: sum(counts) if counts else None for name, counts in known.items()},
+        median={name: _median(counts) for name, counts in known.items()},
+        rate=engagement_rate(old),
+        scored=len(scores),
+        above=sum(score >= STANDS_OUT for score in scores) / len(scores)
+        if len(scores) >= MIN_POSTS
+        else None,
+    )
+
+
+def _median(counts: Iterable[float]) -> float | None:
+    ordered = sorted(counts)
+    return quantile(ordered, 0.5) if ordered else None
+
+
+def engagement_rate(posts: Iterable[Post]) -> float | None:
+    """Of those whose views are known, all together; None below MIN_VIEWS."""
+    views = engagements = 0
+    for post in posts:
+        if post.counts is not None and post.counts.views is not None:
+            views += post.counts.views
+            engagements += sum(getattr(post.counts, name) or 0 for name in ENGAGEMENTS)
+    return engagements / views if views >= MIN_VIEWS else None
+
+
+def _count_of(post: Post, metric: str) -> int | None:
+    """At the age; None: not known."""
+    if post.counts is None:
+        return None
+    count: int | None = getattr(post.counts, metric)
+    return count
+
+
+def _counts(posts: Iterable[Post], metric: str) -> list[int]:
+    counts = (_count_of(post, metric) for post in posts)
+    return [count for count in counts if count is not None]
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A day of the period, or an hour, beside the one that it is compared with; None where it was
+    not read."""
+
+    span: TimeSpan
+    posts: int | None
+    total: int | None  # None too: known of none
+    before: TimeSpan
+    posts_before: int | None
+    total_before: int | None
+
+
+def by_step(
+    steps: Iterable[tuple[TimeSpan, TimeSpan]],
+    this: Sequence[Post] | None,
+    before: Sequence[Post] | None,
+    metric: str,
+) -> list[Step]:
+    return [
+        Step(span, *_in_step(this, span, metric), earlier, *_in_step(before, earlier, metric))
+        for span, earlier in steps
+    ]
+
+
+def _in_step(
+    posts: Sequence[Post] | None, span: TimeSpan, metric: str
+) -> tuple[int | None, int | None]:
+    if posts is None:
+        return None, None
+    inside = [post for post in posts if post.at in span]
+    counts = _counts(inside, metric)
+    return len(inside), sum(counts) if counts else None
+
+
+def best(posts: Iterable[Post], metric: str) -> list[Post]:
+    """Those of the highest scores above usual; where none has a score, of the highest counts."""
+    shown = [post for post in posts if not post.is_gone and _count_of(post, metric) is not None]
+    scored = [post for post in shown if post.score is not None]
+    if not scored:
+        return sorted(shown, key=lambda post: -(_count_of(post, metric) or 0))[:_MOST_LISTED]
+    above = [post for post in scored if (post.score or 0) >= AS_USUAL[1]]
+    return sorted(above, key=lambda post: -(post.score or 0))[:_MOST_LISTED]
+
+
+def worst(posts: Iterable[Post]) -> list[Post]:
+    """Those farthest below what is usual."""
+    shown = [post for post in posts if not post.is_gone and post.score is not None]
+    below = [post for post in shown if (post.score or 0) <= AS_USUAL[0]]
+    return sorted(below, key=lambda post: post.score or 0)[:_MOST_LISTED]
+
+
+@dataclass(frozen=True, slots=True)
+class Class:
+    """Of the distribution: posts with `low` up to before `high`."""
+
+    low: int
+    high: int
+    posts: int
+
+
+def distribution(posts: Iterable[Post], metric: str) -> list[Class]:
+    """From the class of the lowest count to that of the highest, empty ones in between included."""
+    counts = _counts(posts, metric)
+    if not counts:
+        return []
+    # 10, 30, 100, 300 …: two classes to a power of ten.
+    ends = [0, 10]
+    while ends[-1] <= max(counts):
+        ends.append(ends[-1] * 3 if str(ends[-1])[0] == "1" else ends[-1] // 3 * 10)
+    classes = [
+        Class(low, high, sum(low <= count < high for count in counts))
+        for low, high in pairwise(ends)
+    ]
+    first = next(place for place, one in enumerate(classes) if one.posts)
+    return classes[first:]
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """The posts of a period that have something in common."""
+
+    key: Hashable
+    posts: int
+    measured: int
+    median: float | None
+    rate: float | None
+
+
+def parts(
+    posts: Iterable[Post],
+    old_enough: TimeSpan,
+    metric: str,
+    key: Callable[[Post], Hashable],
+    *,
+    most: int,
+) -> list[Part]:
+    """By what `key` says, which is None or empty for those left out; with the most posts first."""
+    by_key: dict[Hashable, list[Post]] = defaultdict(list)
+    for post in posts:
+        if name := key(post):
+            by_key[name].append(post)
+    made = []
+    for name, some in by_key.items():
+        old = [post for post in some if post.at in old_enough]
+        counts = _counts(old, metric)
+        made.append(Part(name, len(some), len(counts), _median(counts), engagement_rate(old)))
+    return sorted(made, key=lambda part: (-part.posts, str(part.key)))[:most]
+
+
+@dataclass(frozen=True, slots=True)
+class HeatMap:
+    """By weekday, from Monday, and hour of posting: how many, and their median if it says
+    something."""
+
+    posts: tuple[tuple[int, ...], ...]
+    medians: tuple[tuple[float | None, ...], ...]
+    median: float | None  # of all
+    measured: int
+
+
+@dataclass(frozen=True, slots=True)
+class BestTime:
+    weekday: int | None  # None: any day
+    hour: int
+    posts: int
+    median: float
+    factor: float | None  # how many times the median of all hours
+
+
+def heat_map(posts: Iterable[Post], zone: tzinfo, metric: str) -> HeatMap:
+    """By the zone's clock as it was at each posting."""
+    cells: list[list[list[int]]] = [[[] for _ in range(24)] for _ in range(7)]
+    for post in posts:
+        count = _count_of(post, metric)
+        if count is not None:
+            local = post.at.astimezone(zone)
+            cells[local.weekday()][local.hour].append(count)
+    every = [count for row in cells for cell in row for count in cell]
+    return HeatMap(
+        posts=tuple(tuple(len(cell) for cell in row) for row in cells),
+        medians=tuple(
+            tuple(_median(cell) if len(cell) >= MIN_POSTS else None for cell in row)
+            for row in cells
+        ),
+        median=_median(every),
+        measured=len(every),
+    )
+
+
+def best_times(heat: HeatMap, posts: Iterable[Post], zone: tzinfo, metric: str) -> list[BestTime]:
+    """The best hour of any day, then the best three of weekdays; none of fewer than MIN_POSTS."""
+    by_hour: dict[int, list[int]] = defaultdict(list)
+    for post in posts:
+        count = _count_of(post, metric)
+        if count is not None:
+            by_hour[post.at.astimezone(zone).hour].append(count)
+    any_day = [
+        BestTime(None, hour, len(counts), middle, _factor(middle, heat.median))
+        for hour, counts in by_hour.items()
+        if len(counts) >= MIN_POSTS and (middle := _median(counts))
+    ]
+    of_weekdays = [
+        BestTime(weekday, hour, heat.posts[weekday][hour], middle, _factor(middle, heat.median))
+        for weekday, row in enumerate(heat.medians)
+        for hour, middle in enumerate(row)
+        if middle
+    ]
+    return [*_highest(any_day)[:1], *_highest(of_weekdays)[:3]]
+
+
+def _highest(times: Iterable[BestTime]) -> list[BestTime]:
+    return sorted(times, key=lambda one: (-one.median, one.weekday or 0, one.hour))
+
+
+def _factor(middle: float, of_all: float | None) -> float | None:
+    return middle / of_all if of_all else None
+
+
+def share_of(now: float | None, before: float | None) -> float | None:
+    """By how much it changed, as a share of what it was: 0.38 for 38 % more."""
+    return None if now is None or not before else now / before - 1

@@ -1,0 +1,66 @@
+"""Posts with what they had at an age, and how far that is from what is usual."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime, timedelta
+from typing import NamedTuple
+
+from trackers.scores.models import EVERY_KIND
+from trackers.scores.rule import MINIMUMS, score
+from trackers.tweets.checkpoints.ages import AGES
+from trackers.tweets.models import METRICS
+from trackers.tweets.snowflake import born_at
+from trackers.xapi.results import Figures
+from tweetwatch.database import array, cursor
+from tweetwatch.statements import statement
+
+POSTS = statement(__file__, "posts")
+EXPECTED = statement(__file__, "expected")
+
+
+class Post(NamedTuple):
+    id: int
+    at: datetime
+    author: int | None
+    kind: int | None  # of PostKind; None: not known
+    lang: str
+    is_gone: bool
+    counts: Figures | None  # at the age; None: it was not measured then
+    # Of the metric that was asked for; None: too few posts of the author.
+    expected: float | None = None
+    score: float | None = None
+
+
+def read_posts(ids: Iterable[int], *, age: timedelta, metric: str) -> dict[int, Post]:
+    """By id; `age` is one of AGES. Retweets are left out. Two statements, each by keys."""
+    place = AGES.index(age) + 1
+    with cursor() as db:
+        rows = db.execute(POSTS, {"ids": array(ids), "age": place}, binary=True).fetchall()
+    posts = {
+        id: Post(
+            id, born_at(id), author, kind, lang, is_gone, Figures(*counts) if is_known else None
+        )
+        for id, author, kind, lang, is_gone, is_known, *counts in rows
+    }
+    return _scored(posts, place=place, metric=metric)
+
+
+def _scored(posts: dict[int, Post], *, place: int, metric: str) -> dict[int, Post]:
+    of_metric, minimum = METRICS.index(metric), MINIMUMS[metric]
+    pairs = list({(post.author, post.kind or EVERY_KIND) for post in posts.values() if post.author})
+    params = {
+        "authors": array(author for author, _ in pairs if author),
+        "kinds": array(kind for _, kind in pairs),
+        "metric": of_metric + 1,
+        "age": place,
+    }
+    with cursor() as db:
+        rows = db.execute(EXPECTED, params, binary=True).fetchall()
+    usual = {(author, kind): expected for author, kind, expected in rows}
+    scored = {}
+    for id, post in posts.items():
+        expected = usual.get((post.author, post.kind or EVERY_KIND))
+        actual = post.counts[of_metric] if post.counts else None
+        scored[id] = post._replace(expected=expected, score=score(actual, expected, minimum))
+    return scored
