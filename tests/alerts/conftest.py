@@ -7,7 +7,6 @@ from trackers.alerts.judge import judge
 from trackers.alerts.models import AlertRule
 from trackers.tweets.gains.models import Gain, Window
 from trackers.tweets.models import Author
-from tweetwatch.pieces import Deadline
 
 NOW = datetime(2026, 3, 5, 12, 0, tzinfo=UTC)
 MINUTE, HOUR = timedelta(minutes=1), timedelta(hours=1)
@@ -19,7 +18,7 @@ def rule(kind, **given):
 
 def minute(nth=0, *looks):
     """What was told in that minute after noon: the state and the sentence of each alert."""
-    news = judge(looks, now=NOW + nth * MINUTE, deadline=Deadline.after(60))
+    news = judge(looks, now=NOW + nth * MINUTE)
     return [(one.state, one.what) for one in news]
 
 

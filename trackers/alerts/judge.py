@@ -20,18 +20,17 @@ from trackers.alerts import milestones, notice
 from trackers.alerts.conditions import lasting_findings
 from trackers.alerts.kinds import RuleKind
 from trackers.alerts.models import RULES_MOST, AlertRule
-from trackers.alerts.unusual import unusual_findings
+from trackers.alerts.unusual import delete_rises, unusual_findings
 from trackers.alerts.velocity import velocity_findings
 from trackers.events.live.cursor import Cursor
 from trackers.outbox import findings
 from trackers.outbox.findings import News, Observation
 from tweetwatch.database import LOST
-from tweetwatch.pieces import Deadline
 
 logger = logging.getLogger(__name__)
 
 
-def judge(built_in: Iterable[Observation], *, now: datetime, deadline: Deadline) -> Sequence[News]:
+def judge(built_in: Iterable[Observation], *, now: datetime) -> Sequence[News]:
     """Look, store, and report; returns the news. `mail.send` sends the e-mails.
 
     If the observation of one kind of rule fails, this is logged, and the others continue.
@@ -41,6 +40,7 @@ def judge(built_in: Iterable[Observation], *, now: datetime, deadline: Deadline)
     judged: set[int] = set()
     place: Cursor | None = None
     is_read = False
+    risen: int | None = None
 
     with _trying("what lasts"):
         lasting, complete = lasting_findings(rules, now=now)
@@ -50,7 +50,8 @@ def judge(built_in: Iterable[Observation], *, now: datetime, deadline: Deadline)
         observations += velocity_findings(_of(rules, RuleKind.VELOCITY), now=now)
         judged |= _ids_of(rules, RuleKind.VELOCITY)
     with _trying("what is better than usual"):
-        observations += unusual_findings(_of(rules, RuleKind.USUAL), now=now, deadline=deadline)
+        unusual, risen = unusual_findings(_of(rules, RuleKind.USUAL))
+        observations += unusual
     with _trying("milestones"):
         observations += milestones.reached_findings(_of(rules, RuleKind.MILESTONE))
         judged |= _ids_of(rules, RuleKind.MILESTONE)
@@ -64,6 +65,7 @@ def judge(built_in: Iterable[Observation], *, now: datetime, deadline: Deadline)
         news = findings.update_findings(kept, now=now, judged=judged & there)
         if is_read:
             milestones.store_place(place)
+        delete_rises(risen)
         notice.make_notices(news, [rule for rule in rules if rule.pk in there], now=now)
     return news
 

@@ -116,7 +116,7 @@ def _findings_of(rules: Sequence[AlertRule], events: Sequence[EventRow]) -> list
         and (data := _data_of(one))
         and (figure := (str(data["metric"]), int(data["at"]))) in by_figure
     ]
-    origins = origins_of(tweet for tweet, _, _ in crossed)
+    origins = _origins_of(tweet for tweet, _, _ in crossed)
     authors = author_names({author for author, _ in origins.values() if author is not None})
     observations: dict[str, Observation] = {}
     for tweet, data, wanted in crossed:
@@ -124,7 +124,7 @@ def _findings_of(rules: Sequence[AlertRule], events: Sequence[EventRow]) -> list
             continue  # Untracked meanwhile.
         author, sources = origins[tweet]
         for rule in wanted:
-            if is_of(rule, author, sources):
+            if _is_of(rule, author, sources):
                 whose = f" of {authors[author]}" if author in authors else ""
                 sentence = (
                     f"Tweet {tweet}{whose} has reached {rule.at:,} {rule.metric}: "
@@ -135,7 +135,7 @@ def _findings_of(rules: Sequence[AlertRule], events: Sequence[EventRow]) -> list
     return list(observations.values())
 
 
-def is_of(rule: AlertRule, author: int | None, sources: Sequence[int]) -> bool:
+def _is_of(rule: AlertRule, author: int | None, sources: Sequence[int]) -> bool:
     match rule.about:
         case AlertRule.About.AUTHOR:
             return author == rule.of
@@ -149,7 +149,7 @@ def _data_of(told: EventRow) -> dict[str, Any]:
     return data if {"metric", "at", "value"} <= data.keys() else {}
 
 
-def origins_of(tweets: Iterable[int]) -> dict[int, tuple[int | None, list[int]]]:
+def _origins_of(tweets: Iterable[int]) -> dict[int, tuple[int | None, list[int]]]:
     """The author and the sources of each that is still tracked."""
     ids = sorted(set(tweets))
     if not ids:

@@ -14,6 +14,7 @@ from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Now
 
+from trackers.scores.models import STANDS_OUT
 from trackers.tweets.gains.models import Window
 from trackers.tweets.models import METRICS
 
@@ -67,9 +68,9 @@ class AlertRule(models.Model):
     times = models.FloatField(
         "times the usual",
         default=3.0,
-        validators=[MinValueValidator(1.1), MaxValueValidator(1000)],
-        help_text="How many times as much as the median of the author's earlier tweets at that "
-        "age.",
+        validators=[MinValueValidator(STANDS_OUT), MaxValueValidator(1000)],
+        help_text="How many times as much as the author's earlier posts usually have at that age: "
+        "the score, from 2 on.",
     )
     late_by = models.DurationField(
         "later than",

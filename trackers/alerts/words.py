@@ -25,7 +25,7 @@ def lasting(length: timedelta) -> str:
     return " ".join(parts) or "0 s"
 
 
-def plain_number(number: float) -> str:
+def _plain_number(number: float) -> str:
     """3, or 2.5."""
     return f"{number:,.1f}".removesuffix(".0")
 
@@ -46,7 +46,7 @@ def condition(rule: AlertRule) -> str:
         case kind.USUAL:
             least = f", and at least {rule.at:,}" if rule.at else ""
             return (
-                f"{_whose(rule)} has {plain_number(rule.times)} times the {metric} that its "
+                f"{_whose(rule)} has {_plain_number(rule.times)} times the {metric} that its "
                 f"author's tweets usually have at that age{least}"
             )
         case kind.LATENESS:

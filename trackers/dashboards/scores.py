@@ -11,17 +11,10 @@ from trackers.dashboards.words import commas
 from trackers.scores.models import STANDS_OUT
 from trackers.scores.read import Scored
 from trackers.scores.rule import MIN_POSTS
-from trackers.tweets.kinds import PostKind
-from tweetwatch.amounts import amount
+from trackers.scores.words import posts_compared, score_words, usual_count
 
 # From so much on it is far above usual.
 _FAR = 5
-_NO_FRACTION = 100
-_MINUS = "−"
-_POSTS = {
-    PostKind.REPLY: "reply,replies", PostKind.QUOTE: "quote post", PostKind.VIDEO: "video",
-    PostKind.PHOTO: "photo", PostKind.LINK: "link", PostKind.TEXT: "text post",
-}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,13 +35,6 @@ class ScorePill:
         )
 
 
-def _score_words(score: float) -> str:
-    """With one decimal, from a hundred on with none."""
-    digits = 0 if abs(score) >= _NO_FRACTION else 1
-    sign = _MINUS if score < 0 else ""
-    return f"{sign}{abs(score):,.{digits}f}×"
-
-
 def score_pill(scored: Scored | None) -> ScorePill | None:
     """None: the tweet has no score, as a retweet."""
     if scored is None:
@@ -65,7 +51,7 @@ def score_pill(scored: Scored | None) -> ScorePill | None:
         )
     usually = f"usually {usual_count(scored.expected)}"
     return ScorePill(
-        "as usual" if scored.is_as_usual else _score_words(scored.score),
+        "as usual" if scored.is_as_usual else score_words(scored.score),
         _mood(scored),
         usually,
         f"{commas(scored.actual)} {scored.metric}; at this age {usually}, "
@@ -84,21 +70,6 @@ def score_cell(scored: Scored | None) -> SafeString:
         f'<td class="figure of-score" data-label="Score">{pill.html}'
         f'<small class="soft">{of}{pill.usually}</small></td>'
     )
-
-
-def posts_compared(scored: Scored) -> str:
-    """How many of which kind say what is usual: "12 photos"."""
-    if scored.kind is None:
-        return f"{amount(scored.posts, 'post')} of all kinds"
-    return amount(scored.posts, *_POSTS[scored.kind].split(","))
-
-
-def usual_count(expected: float | None) -> str:
-    """To three digits: a mean claims no more."""
-    if expected is None:
-        return commas(None)
-    whole = round(expected)
-    return commas(round(whole, min(0, 3 - len(str(abs(whole))))))
 
 
 def _mood(scored: Scored) -> str:

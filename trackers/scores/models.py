@@ -2,6 +2,7 @@
 
 checkpoints ─> `Benchmark`, at most hourly an author ─┐
 tweets, when they cross an age ───────────────────────┴─> `Score`, to sort by
+                                                          └─> `ScoreRise`, for alert rules
 """
 
 from __future__ import annotations
@@ -97,3 +98,17 @@ class Score(models.Model):
 
     def __str__(self) -> str:
         return f"{self.tweet_id}: {self.views}"
+
+
+class ScoreRise(models.Model):
+    """A score that rose, to STANDS_OUT or more. Alert rules read and delete it; so does the task
+    that writes scores, if they do not."""
+
+    at = models.DateTimeField()
+    tweet_id = models.BigIntegerField()
+    metric = models.CharField(max_length=11)
+    was = RealField()  # 0: it had none
+    score = RealField()
+
+    def __str__(self) -> str:
+        return f"{self.metric} of {self.tweet_id}: {self.was} to {self.score}"

@@ -35,6 +35,11 @@ _MOST_REFRESHED = 1_000
 # After a week a tweet is brought up to date at its next age.
 _REFRESHED_UNTIL = timedelta(days=7)
 
+# Rises that no alert rule has read, as there is none.
+_RISES_KEPT_FOR = timedelta(hours=1)
+# A tweet that is first scored when it is older than this is no news.
+_YOUNG = timedelta(days=1)
+
 _COLUMNS = [*METRICS, *(f"expected_{metric}" for metric in METRICS)]
 SCORE = statement(
     __file__,
@@ -45,6 +50,10 @@ SCORE = statement(
     columns=", ".join(_COLUMNS),
     excluded=", ".join(f"excluded.{column}" for column in _COLUMNS),
     old=", ".join(f"s.{column}" for column in _COLUMNS),
+    # As it is stored: else it would be a little more than what it was.
+    rises=", ".join(f"('{metric}', s.{metric}, h.score_{metric}::real)" for metric in METRICS),
+    stands_out=STANDS_OUT,
+    young=f"{_YOUNG.total_seconds():.0f}",
 )
 _TAKE_CROSSED = """
     WITH taken AS (
@@ -74,6 +83,13 @@ _PRUNE = """
     DELETE FROM trackers_score WHERE ctid = ANY(ARRAY(
         SELECT ctid FROM trackers_score WHERE tweet_id < %(before)s ORDER BY tweet_id LIMIT 5000))
 """
+# From the front: the ids are in the order of time.
+_PRUNE_RISES = """
+    DELETE FROM trackers_scorerise WHERE id <= (
+        SELECT max(id) FROM (
+            SELECT id, at FROM trackers_scorerise ORDER BY id LIMIT 50000
+        ) oldest WHERE at < %(before)s)
+"""
 _CROSSED_LEFT = "SELECT count(*) FROM (SELECT FROM trackers_crossedages LIMIT 1000) waiting"
 
 
@@ -97,6 +113,7 @@ def update_scores(*, now: datetime, deadline: Deadline) -> PieceWork:
             return PieceWork(is_elsewhere=True)
         with cursor() as db:
             db.execute(_PRUNE, {"before": _first_id_after(now - _KEPT_FOR)})
+            db.execute(_PRUNE_RISES, {"before": now - _RISES_KEPT_FOR})
         score_tweets(_find_changing(now=now), now=now)
     worked = in_pieces(
         _WORK, piece, left=lambda: select_count(_CROSSED_LEFT, {}), deadline=deadline

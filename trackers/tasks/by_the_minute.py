@@ -134,7 +134,7 @@ def alert_people() -> None:
         *refusal_findings(),
         *storage_findings(most_bytes=settings.BUS_STORAGE_MOST),
     ]
-    for news in judge(built_in, now=now, deadline=periodic_task_deadline().halfway()):
+    for news in judge(built_in, now=now):
         logger.warning("alert: %s", news.data)
     if written := make_digests(now=now):
         logger.info("wrote %d daily digests", written)

@@ -1,107 +1,170 @@
-"""Rules about what is far better than the usual of its author: young tweets, some a minute."""
+"""Rules about what does far better than usual: scores that rose, and tweets with their own rule."""
 
 from datetime import timedelta
 
 import pytest
 
-from tests.alerts.conftest import HOUR, MINUTE, NOW, minute, moves, rule, stands_still, tweet
-from tests.factories import figures, id_born
-from trackers.alerts.unusual import JUDGED_MOST, turns, unusual_findings
-from trackers.tweets.record import Measured, record
+from tests.alerts.conftest import HOUR, MINUTE, NOW, minute, rule
+from tests.scores.posts import post, usual_posts
+from trackers.ingest.sources.models import Source, SourceTweet
+from trackers.scores.benchmarks import make_benchmarks
+from trackers.scores.models import Score, ScoreRise
+from trackers.scores.update import score_tweets, update_scores
+from trackers.tweets.checkpoints.ages import AGES
+from trackers.tweets.models import Author, Tweet
 from tweetwatch.pieces import Deadline
 
-
-def posted(before, likes, *, author=7):
-    """Posted so long before NOW, with so many likes an hour later, or now."""
-    born = NOW - before
-    moved = tweet(id_born(born), author=author, created_at=born)
-    at = min(born + HOUR, NOW)
-    record([Measured(moved.pk, at, figures(likes), 60 * HOUR)])
-    moved.refresh_from_db()
-    return moved
+DAY = timedelta(days=1)
 
 
-def earlier(likes=100, count=5, *, author=7):
-    return [posted(timedelta(days=2 + nth), likes + nth, author=author) for nth in range(count)]
+@pytest.fixture(autouse=True)
+def usual():
+    """100 likes are usual for author 7 at each age."""
+    Author.objects.create(id=7, username="a7")
+    for place in range(1, len(AGES) + 1):
+        usual_posts(7, 12, place=place, likes=100, first=(40 + place) * DAY)
+    make_benchmarks([7], now=NOW)
 
 
-def test_three_times_the_benchmark_alerts_and_names_the_benchmark():
-    earlier()
-    moved = moves(posted(HOUR, 330), 330)
+def scored(likes, *, posted=HOUR, author=7, at=NOW):
+    """A tweet posted so long ago, measured and scored now."""
+    tweet = post(author, posted=posted, likes=likes)
+    score_tweets([tweet.pk], now=at)
+    return tweet
+
+
+def measure(tweet, likes, *, at=NOW):
+    Tweet.objects.filter(pk=tweet.pk).update(likes=likes)
+    score_tweets([tweet.pk], now=at)
+
+
+def test_a_score_that_rises_to_three_alerts_once_and_names_what_is_usual():
+    tweet = scored(330)
     rule("usual", metric="likes", times=3)
 
     [(state, what)] = minute()
 
     assert state == "down"
     assert what == (
-        f"Tweet {moved.pk} of @a7 has 330 likes after 1 h, 3.2 times the usual: half of the "
-        "author's 5 tweets before it had 102 or fewer by then."
+        f"Tweet {tweet.pk} of @a7 has 330 likes after 1 h, 3.3× what is usual: 100, by the "
+        "author's last 12 text posts."
     )
+    assert not ScoreRise.objects.exists()
     assert minute(1) == []
 
 
 @pytest.mark.parametrize(
     ("likes", "given"),
-    [(300, {}), (330, {"times": 4}), (330, {"at": 331}), (330, {"about": "author", "of": 8})],
-)
-def test_a_smaller_multiple_does_not_alert(likes, given):
-    earlier()
-    moves(posted(HOUR, likes), 330)
+    [(290, {}), (330, {"times": 4}), (330, {"at": 331}), (330, {"about": "author", "of": 8}),
+     (330, {"metric": "views"})],
+)  # fmt: skip
+def test_less_than_a_rule_asks_for_does_not_alert(likes, given):
+    scored(likes)
     rule("usual", **{"metric": "likes", "times": 3, **given})
 
     assert minute() == []
 
 
-def test_too_few_earlier_tweets_give_no_benchmark():
-    earlier(count=3)
-    moves(posted(HOUR, 10_000), 330)
-    rule("usual", metric="likes")
+def test_an_author_without_a_benchmark_does_not_alert():
+    scored(10_000, author=8)
+    rule("usual", metric="likes", times=2)
 
     assert minute() == []
 
 
-def test_only_young_gainers_and_tweets_named_by_a_rule_are_judged():
-    earlier()
-    old = moves(posted(25 * HOUR, 10_000), 330)
-    still = posted(2 * HOUR, 10_000)
-    rule("usual", metric="likes")
+def test_each_tweet_that_rises_is_seen_however_many_there_are():
+    made = [post(7, posted=HOUR + n * timedelta(seconds=7), likes=250) for n in range(90)]
+    score_tweets([tweet.pk for tweet in made], now=NOW)
+    rule("usual", metric="likes", times=2)
+
+    assert len(minute()) == 90
+
+
+def test_only_the_step_past_the_number_alerts():
+    tweet = scored(210)
+    rule("usual", metric="likes", times=3)
     assert minute() == []
 
-    rule("usual", metric="likes", about="tweet", of=still.pk, name="its own")
-    rule("usual", metric="likes", about="tweet", of=old.pk, name="old")
-    # Its own rule brings it in, and the one about all sees it too.
-    assert [what.split()[1] for _, what in minute(1)] == [str(still.pk)] * 2
+    measure(tweet, 290)
+    assert minute(1) == []
+    measure(tweet, 310)
+    assert len(minute(2)) == 1
+    measure(tweet, 900)
+    assert minute(3) == []
 
 
-def test_a_tweet_that_returned_to_normal_can_alert_again():
-    earlier()
-    moved = moves(posted(HOUR, 330), 330)
+def test_a_second_wave_on_the_fourth_day_alerts():
+    tweet = scored(100, posted=4 * DAY)
+    rule("usual", metric="likes", times=3)
+    assert minute() == []
+
+    measure(tweet, 500)
+
+    assert len(minute(1)) == 1
+
+
+def test_an_old_tweet_that_is_first_compared_now_does_not_alert():
+    scored(10_000, posted=2 * DAY)
+    rule("usual", metric="likes", times=3)
+
+    assert minute() == []
+    assert Score.objects.count() == 1
+
+
+def test_a_tweet_that_fell_back_alerts_again_only_after_the_rest():
+    tweet = scored(330)
     rule("usual", metric="likes", times=3, rest=HOUR)
     assert len(minute()) == 1
-    record([Measured(moved.pk, NOW + MINUTE, figures(200), 60 * HOUR)])
-    assert minute(2) == []
-    record([Measured(moved.pk, NOW + 3 * MINUTE, figures(400), 60 * HOUR)])
+
+    measure(tweet, 200)
+    measure(tweet, 400)
     assert minute(4) == []
+    measure(tweet, 200)
+    measure(tweet, 400)
     assert len(minute(65)) == 1
 
 
-def test_many_gainers_are_judged_by_turns():
-    tweets = [nth << 22 for nth in range(1000, 1000 + 5 * JUDGED_MOST)]
+def test_a_rule_about_one_tweet_sees_it_whatever_its_age_and_until_it_falls_back():
+    tweet = scored(10_000, posted=20 * DAY)
+    mine = rule("usual", metric="likes", times=3, about="tweet", of=tweet.pk)
 
-    rounds = [turns(tweets, minute=nth) for nth in range(5)]
+    [(_, what)] = minute()
+    assert what.startswith(
+        f"Tweet {tweet.pk} of @a7 has 10,000 likes after 20 d, 100× what is usual"
+    )
+    assert minute(1) == []
+    Tweet.objects.filter(pk=tweet.pk).update(likes=100)
+    assert minute(2) == []
+    Tweet.objects.filter(pk=tweet.pk).update(likes=1000)
+    assert minute(3) == []
+    assert len(minute(70)) == 1
+    assert mine.rest == HOUR
 
-    assert {len(one) for one in rounds} == {JUDGED_MOST}
-    assert sorted(id for one in rounds for id in one) == tweets
+
+def test_rules_about_an_author_or_a_source_see_theirs():
+    source = Source.objects.create(kind="search", of="cats")
+    theirs, other = scored(330), scored(340, posted=2 * HOUR)
+    SourceTweet.objects.create(source=source, tweet_id=theirs.pk, seen_at=NOW)
+    rule("usual", metric="likes", times=2, about="author", of=7, name="author")
+    rule("usual", metric="likes", times=2, about="source", of=source.pk, name="source")
+
+    told = [what.split()[1] for _, what in minute()]
+
+    assert sorted(told) == sorted([str(theirs.pk), str(theirs.pk), str(other.pk)])
 
 
-def test_gainers_beyond_the_time_limit_wait_for_the_next_run():
-    earlier()
-    moved = moves(posted(HOUR, 330), 330)
-    rules = [rule("usual", metric="likes")]
+def test_a_tweet_that_vanished_since_does_not_alert():
+    tweet = scored(330)
+    Tweet.objects.filter(pk=tweet.pk).update(gone_at=NOW)
+    rule("usual", metric="likes", times=3)
 
-    assert unusual_findings(rules, now=NOW, deadline=Deadline.after(0)) == []
-    assert [look.of for look in unusual_findings(rules, now=NOW, deadline=Deadline.after(60))] == [
-        str(moved.pk)
-    ]
-    stands_still(moved)
-    assert unusual_findings(rules, now=NOW, deadline=Deadline.after(60)) == []
+    assert minute() == []
+
+
+def test_rises_that_no_rule_reads_are_deleted_after_an_hour():
+    scored(330)
+
+    update_scores(now=NOW + HOUR - MINUTE, deadline=Deadline.after(60))
+    assert ScoreRise.objects.count() == 1
+    update_scores(now=NOW + HOUR + MINUTE, deadline=Deadline.after(60))
+    assert ScoreRise.objects.count() == 0

@@ -6,10 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-from trackers.dashboards.scores import posts_compared, score_pill, usual_count
+from trackers.dashboards.scores import score_pill
 from trackers.dashboards.tweet_rows import LABELS
 from trackers.dashboards.words import Moment, ago, commas, lasting, signed
 from trackers.scores.read import Scored
+from trackers.scores.words import posts_compared, usual_count
 from trackers.tweets.growth.at_ages import Born, CountsAtAge, at_ages
 from trackers.tweets.growth.band import Middle, ages, band, counts_at
 from trackers.tweets.growth.earlier import half_life, of_author

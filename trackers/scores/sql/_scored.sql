@@ -4,7 +4,7 @@
 scored AS MATERIALIZED (
     SELECT e.*, {scores}
     FROM (
-        SELECT t.id, t.own_kind, t.retweets, t.replies, t.likes, t.quotes, t.bookmarks, t.views,
+        SELECT t.id, t.own_kind, t.age, t.retweets, t.replies, t.likes, t.quotes, t.bookmarks, t.views,
                {expected}
         FROM (
             SELECT t.*, x.kind AS own_kind, ({ages})[t.place] AS low, ({ages})[t.place + 1] AS high

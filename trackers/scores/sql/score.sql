@@ -12,6 +12,19 @@ without AS (
         SELECT s.ctid FROM asked CROSS JOIN LATERAL (
             SELECT ctid FROM trackers_score WHERE tweet_id = asked.id LIMIT 1
         ) s WHERE asked.id NOT IN (SELECT id FROM has_any)))
+),
+-- For alert rules. One that is old when its first score is known did not rise now.
+risen AS (
+    INSERT INTO trackers_scorerise (at, tweet_id, metric, was, score)
+    SELECT %(now)s, h.id, of.metric, coalesce(of.was, 0), of.score
+    FROM has_any h
+    LEFT JOIN LATERAL (
+        SELECT * FROM trackers_score WHERE tweet_id = h.id LIMIT 1
+    ) s ON true
+    CROSS JOIN LATERAL (VALUES {rises}) AS of(metric, was, score)
+    WHERE of.score >= {stands_out} AND of.score > coalesce(of.was, 0)
+      AND (s.tweet_id IS NOT NULL OR h.age <= {young})
+    ORDER BY h.id
 )
 -- Only one process writes scores at a time.
 INSERT INTO trackers_score AS s (tweet_id, at, {columns})
