@@ -4,6 +4,7 @@ import json
 from datetime import timedelta
 
 import pytest
+from django.utils import timezone
 
 from tests.events.delivering import publish, subscriber
 from tests.plans import watched
@@ -11,6 +12,7 @@ from trackers.events.delivery.claim import claim_batches, promote
 from trackers.events.delivery.load import load
 from trackers.events.fan_out import fan_out_all
 from trackers.events.models import EventBatch
+from trackers.scores.models import Score
 from tweetwatch.database import cursor
 
 pytestmark = pytest.mark.django_db
@@ -72,6 +74,23 @@ def test_a_batch_leased_by_another_process_is_not_read():
     loaded = load(batches, public_url="https://watch.example")
 
     assert loaded.deliveries == []
+
+
+def test_scores_are_read_for_those_who_want_data():
+    plain = subscriber("plain", Nowhere)
+    subscriber("with data", Nowhere, with_data=True)
+    publish(2)
+    with cursor() as db:
+        db.execute("UPDATE trackers_event SET tweet_id = t, figures = array_fill(t, ARRAY[12])")
+    Score.objects.create(tweet_id=2, at=timezone.now(), views=3.5)
+
+    loaded = load(claimed(), public_url="https://watch.example")
+
+    of = {each.batch.subscriber_id: json.loads(each.body) for each in loaded.deliveries}
+    assert all("data" not in event for event in of.pop(plain.pk))
+    [(first, second)] = of.values()
+    assert "scores" not in first["data"]
+    assert second["data"]["scores"] == {"views": 3.5}
 
 
 def test_events_are_read_by_their_keys(monkeypatch):

@@ -8,10 +8,12 @@ from trackers.events.delivery.formats import CLOUDEVENTS, ROUTEMASTER, EventRow,
 from trackers.events.delivery.post import signed
 
 US = "https://watch.example"
-CHANGE = EventRow(7, "tweets", "update", 1_700_000_000_123, 42, None, [*range(12)], None)
-UNKNOWN = EventRow(8, "tweets", "create", 5, 43, None, [None] * 12, None)
-CROSSING = EventRow(9, "milestones", "create", 6, 44, None, None, '{"metric": "likes", "at": 1000}')
-THEIRS = EventRow(10, "orders", "noop", 7, None, "https://shop.example/1", None, None)
+CHANGE = EventRow(7, "tweets", "update", 1_700_000_000_123, 42, None, [*range(12)], None, None)
+UNKNOWN = EventRow(8, "tweets", "create", 5, 43, None, [None] * 12, None, None)
+CROSSING = EventRow(
+    9, "milestones", "create", 6, 44, None, None, '{"metric": "likes", "at": 1000}', None
+)
+THEIRS = EventRow(10, "orders", "noop", 7, None, "https://shop.example/1", None, None, None)
 
 
 def body(*events, format=ROUTEMASTER, with_data=False):
@@ -68,6 +70,16 @@ def test_metrics_are_included_on_request():
     assert "data" not in theirs
 
 
+def test_scores_of_the_last_age_come_with_the_metrics():
+    scored = CHANGE._replace(scores=[None, None, 7.909, None, None, -2.0])
+
+    [changed] = body(scored, with_data=True)
+    [bare] = body(scored)
+
+    assert changed["data"]["scores"] == {"likes": 7.91, "views": -2.0}
+    assert "data" not in bare
+
+
 def test_a_cloudevents_batch_conforms_to_the_standard():
     changed, theirs = body(CHANGE, THEIRS, format=CLOUDEVENTS)
 
@@ -94,7 +106,7 @@ def test_a_time_beyond_the_calendar_is_left_out(t):
 
 @pytest.mark.parametrize(("url", "told"), [(None, f"{US}/"), ("/sources/3/", f"{US}/sources/3/")])
 def test_every_event_has_a_url(url, told):
-    [one] = body(EventRow(1, "sources", "update", 1, None, url, None, None))
+    [one] = body(EventRow(1, "sources", "update", 1, None, url, None, None, None))
 
     assert one["url"] == told
 

@@ -38,6 +38,7 @@ class EventRow(NamedTuple):
     url: str | None
     figures: Sequence[int | None] | None
     data: str | None  # JSON, as the database wrote it
+    scores: Sequence[float | None] | None  # of a tweet's last age, in FIGURES_ORDER
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +107,14 @@ class Shape:
         count = len(FIGURES_ORDER)
         before = dict(zip(FIGURES_ORDER, event.figures[:count], strict=True))
         now = dict(zip(FIGURES_ORDER, event.figures[count:], strict=True))
-        return {**now, "before": before}
+        data: dict[str, Any] = {**now, "before": before}
+        if event.scores:
+            data["scores"] = {
+                metric: round(score, 2)
+                for metric, score in zip(FIGURES_ORDER, event.scores, strict=True)
+                if score is not None
+            }
+        return data
 
 
 def time_of(t: int) -> str | None:

@@ -26,16 +26,22 @@ _SUBSCRIBERS = """
 # times as many pages. OFFSET 0 is a fence: otherwise the planner may read whole partitions.
 _EVENTS_OF_BATCHES = compact_sql(
     """
-    SELECT e.id, topic.name, e.type, e.t, e.tweet_id, e.url, e.figures, e.data::text, b.id
+    SELECT e.id, topic.name, e.type, e.t, e.tweet_id, e.url, e.figures, e.data::text, s.scores, b.id
     FROM (
-        SELECT id, events, first_at, last_at FROM trackers_eventbatch
-        WHERE id = ANY(%(batches)s) AND lease = ANY(%(leases)s)
+        SELECT b.id, events, first_at, last_at, with_data
+        FROM trackers_eventbatch b JOIN trackers_subscriber to_whom ON to_whom.id = subscriber_id
+        WHERE b.id = ANY(%(batches)s) AND lease = ANY(%(leases)s)
     ) b
     CROSS JOIN LATERAL (
         SELECT id, topic_id, type, t, tweet_id, url, figures, data FROM trackers_event
         WHERE id = ANY(b.events) AND received_at BETWEEN b.first_at AND b.last_at OFFSET 0
     ) e
     JOIN trackers_topic topic ON topic.id = e.topic_id
+    LEFT JOIN LATERAL (
+        SELECT ARRAY[retweets, replies, likes, quotes, bookmarks, views] AS scores
+        FROM trackers_score
+        WHERE b.with_data AND e.figures IS NOT NULL AND tweet_id = e.tweet_id LIMIT 1
+    ) s ON true
     """
 )
 _NO_EVENTS = "Its events are no longer kept."
