@@ -17,6 +17,7 @@ from trackers.dashboards.operations import views as operations
 from trackers.dashboards.operations.over_time import queues_file
 from trackers.dashboards.overview import fastest, since
 from trackers.dashboards.overview import views as overview
+from trackers.dashboards.search import views as search
 from trackers.dashboards.sources import acts as source_acts
 from trackers.dashboards.sources import detail_views as source
 from trackers.dashboards.sources import list_views as sources
@@ -32,6 +33,7 @@ urlpatterns = [
     path("", overview.overview, name="overview"),
     *account.urlpatterns,
     path("answers/", health.ping, name="answers"),
+    path("search/", search.search, name="search"),
     path("fastest/", fastest.fastest, name="fastest"),
     path("happenings/", since.happenings, name="happenings"),
     path("tweets/", tweets.tweet_list, name="tweets"),

@@ -68,7 +68,8 @@ PAGES = (
     "/sources/", "/sources/?part=list", "/operations/", "/operations/?part=figures",
     "/operations/strip/", "/operations/?part=over-time", "/operations/?part=database",
     "/subscribers/", "/following/", "/following/?who=all", "/following/?who=sources",
-    "/columns/", "/feeds/", "/live/", "/metrics", "status", "/admin/trackers/source/",
+    "/columns/", "/feeds/", "/live/", "/search/?q=a", "/metrics", "status",
+    "/admin/trackers/source/",
     "/admin/trackers/credential/", "/admin/trackers/project/", "/admin/trackers/queue/",
     "/admin/trackers/follower/", "/admin/trackers/loggedattempt/",
 )  # fmt: skip

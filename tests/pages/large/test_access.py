@@ -46,6 +46,8 @@ PAGES = {
     "/notes/": "view_note",
     "/happenings/": "view_tweet",
     "/help/": "view_tweet",
+    "/search/": "view_tweet",
+    "/search/?part=found&q=ada": "view_tweet",
     "/help/alerts/": "view_tweet",
     "/operations/strip/": "view_tweet",
     "/following/": "view_source",

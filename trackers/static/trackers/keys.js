@@ -41,12 +41,11 @@
     (link ?? next.querySelector("a"))?.focus({ preventScroll: true });
     next.scrollIntoView({ block: "nearest", inline: "nearest" });
   };
-  // Where a page has no search, that of the tweets is meant.
+  // Where a page has no search, everything is meant.
   const search = () => {
     const field = document.getElementById("q") ?? document.querySelector("main input[type=search]");
-    const tweets = document.querySelector('nav [data-key="t"]');
     if (field) field.focus();
-    else if (tweets) location.assign(`${tweets.href}#q`);
+    else window.Palette.open();
   };
   const acts = {
     "/": search,
@@ -91,6 +90,8 @@
       }
     });
     document.querySelector("[data-help]")?.addEventListener("click", help);
-    if (location.hash === "#q") document.getElementById("q")?.focus();
+    // What an address names is not to be folded.
+    const named = document.getElementById(location.hash.slice(1));
+    if (named?.matches("details")) named.open = true;
   });
 })();

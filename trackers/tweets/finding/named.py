@@ -30,6 +30,33 @@ NEXT_TEXTS = """
     ) looked ORDER BY tweet_id DESC
 """
 
+# Names that begin so, among the newest texts alone, the most frequent first.
+NAMES_LIKE = """
+    SELECT name FROM (
+        SELECT unnest({column}) AS name FROM (
+            SELECT {column} FROM trackers_tweettext ORDER BY tweet_id DESC LIMIT %(looked)s
+        ) looked
+    ) named
+    WHERE starts_with(name, %(beginning)s)
+    GROUP BY name ORDER BY name <> %(beginning)s, count(*) DESC, name LIMIT %(most)s
+"""
+_NAMES_AMONG = 2000
+
+
+def names_like(kind: str, beginning: str, *, most: int) -> list[str]:
+    """Names that begin so, in lower case: this very one first if any text has it; the others as
+    frequent as they are in the newest texts, for an index of all has no beginnings."""
+    column = NAMED_IN[kind]
+    params = {"beginning": beginning, "looked": _NAMES_AMONG, "most": most}
+    with cursor() as db:
+        names = [name for (name,) in db.execute(NAMES_LIKE.format(column=column), params)]
+    if beginning in names:
+        return names
+    with only_bitmaps(), cursor() as db:
+        params = {"name": beginning, "most": 1}
+        is_known = db.execute(ALL_NAMING.format(column=column), params).fetchone() is not None
+    return ([beginning, *names] if is_known else names)[:most]
+
 
 def candidates_naming(kind: str, name: str) -> Callable[[Direction, int], FoundIds]:
     """Tweets whose text has this name, in lower case: a source for `Finder`."""

@@ -59,7 +59,7 @@ def open_a_row_by_keys(seen, first, second):
 
 
 def open_pages_by_letters(seen):
-    """And the search of the tweets from elsewhere."""
+    """And the search for everything, where the page has none of its own."""
     page, press = seen.page, seen.page.keyboard.press
     for letter, path in (
         ("s", "/sources/"),
@@ -72,11 +72,11 @@ def open_pages_by_letters(seen):
         press(letter)
         page.wait_for_url(f"{seen.address}{path}")
     press("/")
-    page.wait_for_url(f"{seen.address}/tweets/#q")
-    page.wait_for_selector("#q:focus")
+    page.wait_for_selector("#palette-typed:focus")
     page.keyboard.type("g o")
-    assert page.input_value("#q") == "g o", "in a field they are letters"
+    assert page.input_value("#palette-typed") == "g o", "in a field they are letters"
     press("Escape")
+    assert page.locator("#palette").is_hidden()
 
 
 def turn_keys_off_and_on(seen):
