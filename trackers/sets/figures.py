@@ -15,12 +15,14 @@ from trackers.scores.models import STANDS_OUT
 from trackers.scores.rule import AS_USUAL
 from trackers.sets.periods import TimeSpan
 from trackers.sets.posts import Post
-from trackers.tweets.engagement import ACTS, MIN_VIEWS
 from trackers.tweets.growth.band import quantile
 from trackers.tweets.models import METRICS
 
 # A share, or a cell of the heat map, of fewer says nothing.
 MIN_POSTS = 5
+# An engagement rate of fewer views says nothing.
+MIN_VIEWS = 100
+ENGAGEMENTS = tuple(metric for metric in METRICS if metric != "views")
 _MOST_LISTED = 5
 
 
@@ -49,7 +51,7 @@ def summary(posts: Sequence[Post], old_enough: TimeSpan, metric: str) -> Summary
         measured=len(known[metric]),
         total={name: sum(counts) if counts else None for name, counts in known.items()},
         median={name: _median(counts) for name, counts in known.items()},
-        rate=rate_of_all(old),
+        rate=engagement_rate(old),
         scored=len(scores),
         above=sum(score >= STANDS_OUT for score in scores) / len(scores)
         if len(scores) >= MIN_POSTS
@@ -62,15 +64,13 @@ def _median(counts: Iterable[float]) -> float | None:
     return quantile(ordered, 0.5) if ordered else None
 
 
-def rate_of_all(posts: Iterable[Post]) -> float | None:
-    """The engagement rate of those of which all is known, taken together."""
+def engagement_rate(posts: Iterable[Post]) -> float | None:
+    """Of those whose views are known, all together; None below MIN_VIEWS."""
     views = engagements = 0
     for post in posts:
-        counts = post.counts
-        if counts is None or None in counts:
-            continue
-        views += counts.views or 0
-        engagements += sum(getattr(counts, name) for name in ACTS)
+        if post.counts is not None and post.counts.views is not None:
+            views += post.counts.views
+            engagements += sum(getattr(post.counts, name) or 0 for name in ENGAGEMENTS)
     return engagements / views if views >= MIN_VIEWS else None
 
 
@@ -193,7 +193,7 @@ def parts(
     for name, some in by_key.items():
         old = [post for post in some if post.at in old_enough]
         counts = _counts(old, metric)
-        made.append(Part(name, len(some), len(counts), _median(counts), rate_of_all(old)))
+        made.append(Part(name, len(some), len(counts), _median(counts), engagement_rate(old)))
     return sorted(made, key=lambda part: (-part.posts, str(part.key)))[:most]
 
 
