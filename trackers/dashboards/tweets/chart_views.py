@@ -89,9 +89,10 @@ def _series(
         made = totals_series(tweet, drawn, range=asked.range, points=points)
         if drawn.runs:
             since, until = drawn.runs[0].taken_at, end or drawn.runs[-1].measured_until
-            bands, metric, projection = ahead_of(tweet, since, until, now=now)
-            made["benchmark"] = benchmark_shades(tweet, bands)
+            areas, metric, projection = ahead_of(tweet)
             count, born = getattr(tweet, metric, None), tweet.created_at
+            if born:
+                made["benchmark"] = benchmark_shades(born, areas, since, until)
             if projection and count and born and end and tweet.measured_until:
                 age = tweet.measured_until - born
                 made["projection"] = {metric: cone(born, age, count, projection)}

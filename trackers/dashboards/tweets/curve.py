@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from operator import attrgetter
@@ -12,10 +12,11 @@ from typing import TypedDict
 from trackers.dashboards.charts.scales import shortened
 from trackers.dashboards.tweet_rows import LABELS, usual_interval
 from trackers.dashboards.tweets.growth import DAY_LENGTH, Step, daily_steps, day_of, hourly_steps
-from trackers.dashboards.tweets.outlook import Bands
 from trackers.dashboards.words import commas, lasting
 from trackers.schedule.intervals import Plan
+from trackers.scores.earlier import UsualArea
 from trackers.tweets.export import SAMPLE_COLUMNS
+from trackers.tweets.growth.band import ages
 from trackers.tweets.growth.projection import FULL_AGE, Projection
 from trackers.tweets.history import Run
 from trackers.tweets.models import METRICS, Tweet
@@ -42,8 +43,9 @@ RANGES = {
 # What is drawn: what it had, how fast that grew, or what each day added.
 VIEWS = {"totals": "Totals", "rate": "Per hour", "days": "Per day"}
 
-# Points of a cone; they are joined by straight lines.
-_CONE_STEPS = 12
+# Points of a cone, and of what is usual; they are joined by straight lines.
+_CONE_STEPS, _USUAL_POINTS = 12, 48
+_AT_BIRTH = timedelta(0)
 # A chart asks for two points for each pixel of its width; more would not be seen.
 MIN_POINTS, MAX_POINTS = 200, 2400
 
@@ -177,20 +179,26 @@ def _span(step: Step, view: str) -> tuple[float, float]:
     return step.since.timestamp(), step.until.timestamp()
 
 
-def benchmark_shades(tweet: Tweet, bands: Bands) -> dict[str, Shade]:
-    """The bands at the times at which this tweet had those ages."""
-    assert tweet.created_at is not None or not bands
-    return {
-        metric: {
-            "name": "the author's usual",
-            "times": [(tweet.created_at + age).timestamp() for age in middles],
-            "low": [middle.low for middle in middles.values()],
-            "middle": [middle.median for middle in middles.values()],
-            "high": [middle.high for middle in middles.values()],
-        }
-        for metric, middles in bands.items()
-        if middles and tweet.created_at
-    }
+def benchmark_shades(
+    born: datetime, areas: Mapping[str, UsualArea], since: datetime, until: datetime
+) -> dict[str, Shade]:
+    """What is usual, at the times from `since` to `until` at which this tweet had those ages."""
+    if until <= born:
+        return {}
+    shades: dict[str, Shade] = {}
+    for metric, area in areas.items():
+        drawn = [
+            ((born + age).timestamp(), *usual)
+            for age in ages(until - born, count=_USUAL_POINTS, since=max(_AT_BIRTH, since - born))
+            if (usual := area.at(age))
+        ]
+        if drawn:
+            times, low, middle, high = (list(column) for column in zip(*drawn, strict=True))
+            shades[metric] = {
+                "name": "the author's usual",
+                "times": times, "low": low, "middle": middle, "high": high,
+            }  # fmt: skip
+    return shades
 
 
 def cone(born: datetime, age: timedelta, count: int, projection: Projection) -> Shade:

@@ -9,47 +9,16 @@ from datetime import datetime, timedelta
 from trackers.dashboards.scores import score_pill
 from trackers.dashboards.tweet_rows import LABELS
 from trackers.dashboards.words import Moment, ago, commas, lasting, signed
+from trackers.scores.earlier import UsualArea, earlier_posts
 from trackers.scores.read import Scored
 from trackers.scores.words import posts_compared, usual_count
+from trackers.tweets.checkpoints.read import checkpoints_of
 from trackers.tweets.growth.at_ages import Born, CountsAtAge, at_ages
-from trackers.tweets.growth.band import Middle, ages, band, counts_at
-from trackers.tweets.growth.earlier import half_life, of_author
-from trackers.tweets.growth.projection import FULL_AGE, PastTweet, Projection, project
+from trackers.tweets.growth.earlier import half_life
+from trackers.tweets.growth.projection import FULL_AGE, Projection, project
 from trackers.tweets.models import METRICS, Tweet
 
-_MAX_EARLIER = 50
-# Points of the band; they are joined by straight lines.
-_BAND_AGES = 48
 _LAST_HOUR = timedelta(hours=1)
-
-Bands = dict[str, dict[timedelta, Middle]]
-
-
-@dataclass(frozen=True, slots=True)
-class EarlierTweets:
-    """The author's tweets to compare with, and what they had at each age."""
-
-    tweets: list[Born]
-    readings: dict[int, list[CountsAtAge]]
-
-    def pasts(self, metric: str, age: timedelta) -> list[PastTweet]:
-        """Those that are older than a day and were measured near both ages."""
-        place = METRICS.index(metric)
-        pasts = []
-        for tweet in self.tweets:
-            at = {
-                reading.age: reading.counts[place]
-                for reading in self.readings[tweet.id]
-                if reading.age in (age, FULL_AGE) and reading.is_near(tweet.at)
-            }
-            early, late = at.get(age), at.get(FULL_AGE)
-            if early is not None and late is not None:
-                pasts.append(PastTweet(tweet.at, early, late))
-        return pasts
-
-    def bands(self) -> Bands:
-        at = counts_at(self.readings, self.tweets)
-        return {metric: band(at, place) for place, metric in enumerate(METRICS)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,10 +54,7 @@ def outlook(tweet: Tweet, scores: Mapping[str, Scored], *, now: datetime) -> Out
     born = Born(tweet.pk, tweet.created_at)
     age = tweet.measured_until - born.at
     metric = _main_metric(tweet)
-    own = at_ages([born], sorted({max(age - _LAST_HOUR, timedelta(0)), FULL_AGE}), now=now)[
-        tweet.pk
-    ]
-    earlier = _earlier_of(tweet, [age, FULL_AGE], now=now)
+    own = at_ages([born], [max(age - _LAST_HOUR, timedelta(0))], now=now)[tweet.pk]
     hour, hour_words, since = _last_hour(tweet, own, age)
     return Outlook(
         hour=hour,
@@ -98,37 +64,26 @@ def outlook(tweet: Tweet, scores: Mapping[str, Scored], *, now: datetime) -> Out
         benchmarks=_benchmark_rows(scores),
         benchmarks_why=_why_no_benchmark(tweet, scores),
         half=_half_in_words(tweet, metric),
-        **_day_in_words(tweet, metric, own, earlier, age=age, now=now),
+        **_day_in_words(tweet, metric, age=age),
     )
 
 
-def _earlier_of(tweet: Tweet, ages: Sequence[timedelta], *, now: datetime) -> EarlierTweets:
-    """The author's tweets from before this one."""
-    if tweet.author_id is None:
-        return EarlierTweets([], {})
-    tweets = of_author(tweet.author_id, below=tweet.pk, most=_MAX_EARLIER)
-    return EarlierTweets(tweets, at_ages(tweets, ages, now=now))
-
-
-def ahead_of(
-    tweet: Tweet, since: datetime, until: datetime, *, now: datetime
-) -> tuple[Bands, str, Projection | None]:
-    """What is usual for the author's tweets at the ages that the chart shows; of which metric, and
-    what, a day will bring by them: None after it, or while too few of them are known."""
-    if tweet.created_at is None or tweet.measured_until is None or until <= tweet.created_at:
+def ahead_of(tweet: Tweet) -> tuple[dict[str, UsualArea], str, Projection | None]:
+    """What is usual for the author's posts at any age; of which metric, and what, a day will bring
+    by them: None after it, or while too few of them are known."""
+    if tweet.created_at is None or tweet.measured_until is None:
         return {}, "", None
-    first = max(timedelta(0), since - tweet.created_at)
-    wanted = ages(until - tweet.created_at, count=_BAND_AGES, since=first)
+    earlier = earlier_posts(tweet, _kind_of(tweet))
     age, metric = tweet.measured_until - tweet.created_at, _main_metric(tweet)
-    is_young = timedelta(0) < age < FULL_AGE
-    earlier = _earlier_of(tweet, [*wanted, *([age, FULL_AGE] if is_young else [])], now=now)
-    bands = {
-        name: {at: middle for at, middle in middles.items() if at in set(wanted)}
-        for name, middles in earlier.bands().items()
-    }
-    if not is_young:
-        return bands, metric, None
-    return bands, metric, project(getattr(tweet, metric), earlier.pasts(metric, age), age=age)
+    if not timedelta(0) < age < FULL_AGE:
+        return earlier.areas(), metric, None
+    projection = project(getattr(tweet, metric), earlier.pasts(metric, age), age=age)
+    return earlier.areas(), metric, projection
+
+
+def _kind_of(tweet: Tweet) -> int | None:
+    text = getattr(tweet, "tweettext", None)
+    return text.kind if text else None
 
 
 def _main_metric(tweet: Tweet) -> str:
@@ -192,26 +147,18 @@ def _half_in_words(tweet: Tweet, metric: str) -> str:
     return f"{words}{lasting(half.after)} for half of its {commas(count)} {label} so far"
 
 
-def _day_in_words(
-    tweet: Tweet,
-    metric: str,
-    own: Sequence[CountsAtAge],
-    earlier: EarlierTweets,
-    *,
-    age: timedelta,
-    now: datetime,
-) -> dict[str, str]:
+def _day_in_words(tweet: Tweet, metric: str, *, age: timedelta) -> dict[str, str]:
     """What it had a day after its posting; before that, the projection and how good that is."""
     label, count = LABELS[metric].lower(), getattr(tweet, metric)
-    assert tweet.created_at is not None
     if age >= FULL_AGE:
-        return _day_measured(tweet.created_at, own, METRICS.index(metric), label)
+        return _day_measured(tweet, METRICS.index(metric), label)
+    earlier = earlier_posts(tweet, _kind_of(tweet))
     projection = project(count, earlier.pasts(metric, age), age=age)
     if projection is None:
         return {
             "day": "Not enough yet",
-            "method": "A projection takes five tweets that were measured at this age and at 24 h, "
-            "and three more to test it on.",
+            "method": "A projection takes ten of the author's earlier posts that were measured at "
+            "this age and at 24 h, and three more to test it on.",
         }
     return {
         "day": f"about {commas(projection.total)} {label}, probably {commas(projection.low)} "
@@ -220,22 +167,20 @@ def _day_in_words(
     }
 
 
-def _day_measured(
-    born: datetime, own: Sequence[CountsAtAge], place: int, label: str
-) -> dict[str, str]:
-    reading = next((one for one in own if one.age == FULL_AGE and one.is_near(born)), None)
-    count = reading and reading.counts[place]
-    if reading is None or count is None:
+def _day_measured(tweet: Tweet, place: int, label: str) -> dict[str, str]:
+    counts = checkpoints_of([tweet.pk], [FULL_AGE])[tweet.pk].get(FULL_AGE)
+    count = counts and counts[place]
+    if count is None:
         return {"day": "Not known", "method": "It was not measured about 24 h after it was posted."}
     return {
         "day": f"{commas(count)} {label}",
-        "method": f"As last measured, {lasting(reading.measured_at - born)} after it was posted.",
+        "method": "As measured, or between the measurements before and after that age.",
     }
 
 
 def _describe_method(projection: Projection, label: str, age: timedelta) -> str:
     return (
-        f"What it has now, times how much {projection.tweets} of the author's earlier tweets "
+        f"What it has now, times how much {projection.tweets} of the author's earlier posts "
         f"grew from {lasting(age)} to 24 h. Past error: tested on {projection.tested} of them, "
         f"each with what was known then, half were off by less than {projection.usual_error:.0%}, "
         f"nine of ten by less than {projection.large_error:.0%}."

@@ -15,7 +15,7 @@ from trackers.tweets.growth.band import quantile
 
 FULL_AGE = timedelta(days=1)
 # How many finished tweets a projection needs, and how many tested ones show its accuracy.
-_MIN_FINISHED, _MIN_TESTED = 5, 3
+_MIN_FINISHED, _MIN_TESTED = 10, 3
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,25 +20,26 @@ from trackers.tweets.models import Author, Tweet, TweetText
 from trackers.tweets.record import Measured, record
 from trackers.tweets.versions import SeenVersion, learn
 
-H, D = timedelta(hours=1), timedelta(days=1)
+M, H, D = timedelta(minutes=1), timedelta(hours=1), timedelta(days=1)
 
 
 def page_of(staff, tweet, query=""):
     return unescape(flat(staff.get(f"/tweets/{tweet.id}/{query}")))
 
 
-def earlier(number, *, author_id=7, every=30 * H, early=100, late=200, text="words"):
+def earlier(number, *, author_id=7, every=30 * H, early=100, late=200, kind=PostKind.TEXT):
     """Tweets born earlier, with `early` views after five minutes and `late` after a day."""
     Author.objects.get_or_create(id=author_id, defaults={"username": f"author{author_id}"})
     made = []
     for place in range(number):
         at = born() - (place + 2) * every
         tweet = TweetFactory(id=id_born(at, author_id), author_id=author_id, created_at=at)
-        TweetText.objects.create(tweet=tweet, text=text)
-        for age, views in ((timedelta(minutes=5), early), (D, late)):
+        TweetText.objects.create(tweet=tweet, text="words", kind=kind)
+        for age, views in ((4 * M, early), (5 * M, early), (20 * H, late), (D, late)):
             counts = figures(views // 10, views=views)
             record([Measured(tweet.id, at + age, counts, D)])
         made.append(tweet)
+    make_benchmarks([author_id], now=timezone.now())
     return made
 
 
@@ -70,20 +71,20 @@ def test_a_change_over_another_period_than_an_hour_names_it(staff):
 
 
 def test_a_projection_of_a_day_names_its_method_and_past_error(staff):
-    earlier(12)
+    earlier(17)
     tweet = watched()
     measure(tweet, 300, views=150)
 
     page = page_of(staff, tweet)
 
     assert "about 300 views, probably 300 to 300" in page
-    assert "12 of the author's earlier tweets grew from 5 min to 24 h" in page
+    assert "17 of the author's earlier posts grew from 5 min to 24 h" in page
     assert "tested on 7 of them" in page
     assert "half were off by less than 0%" in page
 
 
 def test_a_projection_is_a_cone_from_now_to_the_end_of_the_day(staff):
-    earlier(12)
+    earlier(17)
     tweet = watched()
     measure(tweet, 300, views=150)
 
@@ -99,13 +100,13 @@ def test_a_projection_is_a_cone_from_now_to_the_end_of_the_day(staff):
 
 
 def test_strangers_never_stand_in_for_too_few_posts_of_the_author(staff):
-    earlier(12, author_id=8, late=400)
+    earlier(17, author_id=8, late=400)
     tweet = watched()
     measure(tweet, 300, views=150)
 
     page = page_of(staff, tweet)
 
-    assert "A projection takes five tweets" in page
+    assert "A projection takes ten of the author's earlier posts" in page
     assert "about 600 views" not in page
 
 
@@ -127,15 +128,17 @@ def test_after_a_day_the_measured_value_is_shown(staff):
 
     page = page_of(staff, tweet)
 
-    assert "80 views" in page
-    assert "As last measured, 23 h after it was posted." in page
+    # A straight line from 80 after 23 h to 100 after 47 h.
+    assert "81 views" in page
+    assert "between the measurements before and after that age" in page
     assert "23 h for half of its 100 views so far" in page
 
 
 def test_the_band_of_the_chart_is_of_earlier_posts_of_the_author(staff):
-    made = earlier(6)
-    TweetText.objects.filter(tweet=made[0]).update(retweeted=1)
-    earlier(6, author_id=8, early=1)
+    made = earlier(12)
+    TweetText.objects.filter(tweet__in=made[:2]).update(retweeted=1, kind=None)
+    make_benchmarks([7], now=timezone.now())
+    earlier(12, author_id=8, early=1)
     tweet = watched()
     measure(tweet, 300, views=150)
 
@@ -143,7 +146,30 @@ def test_the_band_of_the_chart_is_of_earlier_posts_of_the_author(staff):
 
     usual = series["benchmark"]["views"]
     assert usual["times"][-1] == (born() + D).timestamp(), "to the end of the axis"
-    assert (usual["low"][0], usual["high"][0]) == (100, 100)
+    assert (usual["low"][0], usual["middle"][0], usual["high"][0]) == (100, 100, 100)
+    assert (usual["low"][-1], usual["high"][-1]) == (200, 200)
+    # Without one of the ten, nothing is usual.
+    TweetText.objects.filter(tweet=made[5]).update(retweeted=1, kind=None)
+    make_benchmarks([7], now=timezone.now())
+    assert staff.get(f"/tweets/{tweet.id}/series.json?range=day").json()["benchmark"] == {}
+
+
+def test_the_band_is_of_posts_of_the_same_kind_if_there_are_enough(staff):
+    earlier(12, early=100)
+    earlier(10, early=300, late=900, kind=PostKind.PHOTO, every=31 * H)
+    words, photo = watched(), watched(1)
+    TweetText.objects.update_or_create(tweet=photo, defaults={"text": "x", "kind": PostKind.PHOTO})
+    TweetText.objects.update_or_create(tweet=words, defaults={"text": "x", "kind": PostKind.QUOTE})
+    for tweet in (words, photo):
+        measure(tweet, 300, views=150)
+
+    def usual(tweet):
+        shade = staff.get(f"/tweets/{tweet.id}/series.json?range=day").json()["benchmark"]["views"]
+        return shade["low"][0], shade["high"][0]
+
+    assert usual(photo) == (300, 300)
+    # Of 22 posts of all kinds: a quarter had less than 100, and a quarter more than 300.
+    assert usual(words) == (100, 300)
 
 
 def test_a_tweet_has_its_score_and_what_is_usual_for_each_metric(staff):

@@ -16,10 +16,10 @@ def pasts(*grown, every=30 * H):
 
 
 def test_tweets_that_all_doubled_project_the_double_without_error():
-    projection = project(150, pasts(*[(100, 200)] * 12), age=H)
+    projection = project(150, pasts(*[(100, 200)] * 17), age=H)
 
     assert (projection.total, projection.low, projection.high) == (300, 300, 300)
-    assert (projection.tweets, projection.tested) == (12, 7)
+    assert (projection.tweets, projection.tested) == (17, 7)
     assert (projection.usual_error, projection.large_error) == (0, 0)
 
 
@@ -34,7 +34,7 @@ def test_the_range_is_the_middle_half_of_the_factors():
     [
         pytest.param(None, [(100, 200)] * 20, id="unknown"),
         pytest.param(0, [(100, 200)] * 20, id="nothing to multiply"),
-        pytest.param(10, [(100, 200)] * 7, id="too few to test it on"),
+        pytest.param(10, [(100, 200)] * 12, id="too few to test it on"),
         pytest.param(10, [(0, 200)] * 20, id="earlier ones that had nothing yet"),
     ],
 )
@@ -43,15 +43,15 @@ def test_too_few_tweets_give_no_projection(count, grown):
 
 
 def test_the_error_uses_only_what_was_known_at_that_time():
-    # The sixth is projected from five that doubled: 200, and it came to have 400.
-    grown = pasts(*[(100, 200)] * 5, (100, 400))
+    # The eleventh is projected from ten that doubled: 200, and it came to have 400.
+    grown = pasts(*[(100, 200)] * 10, (100, 400))
 
     assert past_errors(grown, age=H) == [0.5]
 
 
 def test_tweets_not_a_day_old_then_are_not_used_for_the_error():
-    # Twenty within two hours: each is projected before any other has had its day.
-    crowd = pasts(*[(100, 200)] * 20, every=timedelta(minutes=6))
+    # 25 within two and a half hours: each is projected before any other has had its day.
+    crowd = pasts(*[(100, 200)] * 25, every=timedelta(minutes=6))
 
     assert past_errors(crowd, age=H) == []
     assert project(100, crowd, age=H) is None
