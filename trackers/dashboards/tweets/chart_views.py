@@ -44,6 +44,7 @@ from trackers.dashboards.tweets.curve import (
 from trackers.dashboards.tweets.outlook import ahead_of
 from trackers.notes.models import Note, notes_of
 from trackers.schedule.intervals import current
+from trackers.scores.rule import MINIMUMS
 from trackers.tweets.models import Tweet
 from tweetwatch.notation import to_the_minute
 
@@ -101,6 +102,7 @@ def _series(
         made = steps_series(tweet, steps, range=asked.range, view=asked.view)
     if end and tweet.created_at and drawn.runs:
         made["span"] = [tweet.created_at.timestamp(), end.timestamp()]
+    made["minimum"] = MINIMUMS[asked.metrics[0]]
     made["marks"] = list(_marks(request, tweet, drawn, asked, now=now))
     return made
 

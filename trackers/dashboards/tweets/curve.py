@@ -73,6 +73,7 @@ class Series(TypedDict):
     times: list[float]  # epoch seconds
     # As many values each as there are times. Null: a hole, or unknown.
     series: dict[str, list[int | float | None]]
+    minimum: int  # Where less of the first metric is usual, it is compared with so many.
     runs: int
     drawn: int
     benchmark: dict[str, Shade]  # by metric, what the author's earlier tweets had at the same age
@@ -130,6 +131,7 @@ def totals_series(tweet: Tweet, curve: Curve, *, range: str, points: int = MAX_P
         "view": "totals",
         "times": times,
         "series": values,
+        "minimum": 0,
         "runs": len(curve.runs),
         "drawn": len(places),
         "benchmark": {},
@@ -163,6 +165,7 @@ def steps_series(tweet: Tweet, steps: Sequence[Step], *, range: str, view: str) 
         "view": view,
         "times": times,
         "series": values,
+        "minimum": 0,
         "runs": len(steps),
         "drawn": len(steps),
         "benchmark": {},

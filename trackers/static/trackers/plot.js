@@ -187,7 +187,7 @@
       return this.isTime && (index === null || index === undefined) ? this.data.columns[place].at(-1) : value;
     }
 
-    line({ label, colour, dash, shown, stepped }, width) {
+    line({ label, colour, dash, shown, stepped, beside = () => "" }, width) {
       return {
         label, dash, scale: "counts",
         // Bars: how fast it grew between two measurements, or on a day.
@@ -201,7 +201,7 @@
           show: !stepped && this.data.columns[0].length < 60, size: 4 + width, fill: style(colour),
           filter: (u, place, show) => (show || this.isTime ? null : this.alone(u.data[place])),
         },
-        value: (_, value, place, index) => ready(this.told(value, place, index), (known) => number.format(known)),
+        value: (u, value, place, index) => ready(this.told(value, place, index), (known) => number.format(known) + beside(known, index)),
       };
     }
 

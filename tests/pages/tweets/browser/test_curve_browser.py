@@ -3,9 +3,12 @@
 from datetime import timedelta
 
 import pytest
+from django.utils import timezone
 
 from tests.pages.conftest import measure, watched
 from tests.pages.looking import looking
+from tests.scores.posts import usual_posts
+from trackers.scores.benchmarks import make_benchmarks
 
 WIDTH = "() => document.querySelector('#chart canvas')?.width ?? 0"
 SHOWN = """() => [...document.querySelectorAll('.toggle[aria-current]')].map(
@@ -107,3 +110,28 @@ def test_values_are_read_by_keyboard(staff, live_server):
         # Across the gap, and not beyond the end.
         assert values == [f"Views {views}" for views in (0, 100, 200, 600, 700, 700)]
         assert page.locator(".u-legend .u-value").last.text_content() == "700"
+
+
+@pytest.mark.browser
+@pytest.mark.django_db(transaction=True)
+def test_the_figure_at_the_cursor_is_compared_with_what_is_usual(staff, live_server):
+    for place, views in ((1, 1000), (5, 4000)):
+        usual_posts(7, 12, place=place, first=timedelta(days=40 + place), views=views)
+    make_benchmarks([7], now=timezone.now())
+    tweet = watched()
+    for seconds, views in ((300, 500), (3600, 9000)):
+        measure(tweet, seconds, views=views)
+
+    with looking(staff, live_server, viewport=WIDE) as seen:
+        page = seen.page
+        page.goto(f"{live_server.url}/tweets/{tweet.pk}/?range=all")
+        page.wait_for_selector("#chart[data-ready] canvas")
+        newest = page.locator(".u-legend .u-series:has-text('Views') .u-value")
+        newest.wait_for()
+        assert newest.text_content() == "9,000 · usually 4,000 · 2.3×"
+        page.locator("#chart .u-over").focus()
+        page.keyboard.press("Home")
+        page.wait_for_function(
+            "() => document.querySelector('.u-legend').textContent.includes('500 · usually 1,000')"
+        )
+        assert newest.text_content() == "500 · usually 1,000 · −2.0×"
