@@ -10,7 +10,9 @@ from __future__ import annotations
 from contextvars import ContextVar
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, tzinfo
+from functools import cache
 from typing import Literal
+from zoneinfo import available_timezones
 
 DateOrder = Literal["ymd", "dmy", "mdy"]
 # The name of a month, since 3/4 is March to some and April to others.
@@ -36,6 +38,16 @@ _in_use: ContextVar[Notation] = ContextVar("notation", default=Notation())  # no
 def use(notation: Notation) -> None:
     """For the thread's request; `Notation()` when it is over."""
     _in_use.set(notation)
+
+
+@cache
+def known_zones() -> frozenset[str]:
+    return frozenset(available_timezones())
+
+
+def is_known_zone(name: str) -> bool:
+    """That of a place, or UTC: an abbreviation means several."""
+    return name in known_zones() and ("/" in name or name == "UTC")
 
 
 def day(at: datetime) -> str:

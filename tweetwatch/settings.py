@@ -224,7 +224,11 @@ TEMPLATES = [
                 "django.contrib.messages.context_processors.messages",
                 "trackers.dashboards.freshness.freshness",
             ],
-            "builtins": ["trackers.dashboards.words", "trackers.dashboards.note_lists"],
+            "builtins": [
+                "trackers.dashboards.words",
+                "trackers.dashboards.note_lists",
+                "trackers.dashboards.set_links",
+            ],
         },
     }
 ]

@@ -39,7 +39,16 @@ def matrix():
 def lets_in(program, method, address, body):
     """Whatever it does is undone."""
     path = address.format(
-        follower="me", source=1, account=42, name="news", id=11, new=1, queue="tweet:update", note=1
+        follower="me",
+        source=1,
+        account=42,
+        name="news",
+        id=11,
+        new=1,
+        queue="tweet:update",
+        note=1,
+        kind="author",
+        key=42,
     )
     with transaction.atomic():
         answer = program.raw(path, method, json.loads(body) if body.strip() else None)

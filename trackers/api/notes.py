@@ -47,8 +47,9 @@ class NotesOut(Schema):
 
 
 class NoteIn(Strict):
-    """`kind`: tweet, author, source or tag, with its id as `key`; or day, with a date as `key`.
-    `at`: the time that it is about, now if there is none."""
+    """`kind`: tweet, author, source or tag, with its id as `key`; hashtag, domain or language, with
+    the name; all, with `all`; or day, with a date. `at`: the time that it is about, now if there is
+    none."""
 
     kind: ThingKind
     key: ThingKey

@@ -15,6 +15,7 @@ from trackers.api import (
     intervals,
     notes,
     operations,
+    sets,
     sources,
     subscribers,
     timelines,
@@ -50,6 +51,7 @@ api.add_decorator(refuse_unknown_parameters)
 api.add_router("/tweets", many)
 api.add_router("/tweets", single)
 api.add_router("/sources", sources.router)
+api.add_router("/sets", sets.router)
 api.add_router("/notes", notes.router)
 api.add_router("/exports", exports.router)
 api.add_router("/intervals", intervals.router)

@@ -1,9 +1,10 @@
-"""The page of an author: what came in, what is usual, and how the newest tweets do against it."""
+"""The page of an author: what is usual, and how the newest tweets do against it. What a period
+brought is on the page of the author's set."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
@@ -16,7 +17,6 @@ from trackers.dashboards.benchmarks import (
     MAX_COMPARED,
     read_benchmarks,
 )
-from trackers.dashboards.charts.small import daily_chart, first_day
 from trackers.dashboards.exports import as_file
 from trackers.dashboards.homes import buttons_for
 from trackers.dashboards.parts import PartReader, render_parts
@@ -27,7 +27,7 @@ from trackers.schedule.intervals import Plan, current
 from trackers.tweets.growth.at_ages import at_ages
 from trackers.tweets.growth.earlier import of_author
 from trackers.tweets.models import Author, Tweet
-from trackers.tweets.posted import MAX_COUNTED_TWEETS, count_tracked, posted_by_day
+from trackers.tweets.posted import MAX_COUNTED_TWEETS, count_tracked
 from tweetwatch.tables import Column, Table
 
 _TWEETS_SHOWN = 20
@@ -61,16 +61,11 @@ def _get_author(id: int) -> Author:
 
 def _author_context(author: Author, *, now: datetime) -> dict[str, object]:
     id = author.pk
-    today = now.astimezone(UTC).date()
     tracked = count_tracked(id)
-    posted = posted_by_day(id, since=first_day(today))
     return {
         "tracked": f"more than {commas(MAX_COUNTED_TWEETS)}"
         if tracked > MAX_COUNTED_TWEETS
         else commas(tracked),
-        "days": daily_chart(posted, today=today, what="Tracked posts"),
-        "is_cut_off": sum(posted.values()) >= MAX_COUNTED_TWEETS,
-        "cut_off_at": commas(MAX_COUNTED_TWEETS),
         "benchmarks": read_benchmarks(of_author(id, most=MAX_COMPARED), now=now),
         "sources": Source.objects.filter(kind=Source.Kind.ACCOUNT, account_id=id),
     }

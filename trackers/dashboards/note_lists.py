@@ -17,6 +17,7 @@ from django.utils import timezone
 from trackers.dashboards.access import VIEW_SOURCES, VIEW_TWEETS
 from trackers.notes.acts import undoing
 from trackers.notes.models import Note
+from trackers.sets.kinds import SetKind
 from trackers.tweets.tags.models import Tag
 
 register = Library()
@@ -98,4 +99,6 @@ def page_of_thing(kind: str, key: str, *, name: str = "") -> str:
     if kind == Note.Kind.TAG:
         names = Tag.objects.live().filter(pk=int(key)).values_list("name", flat=True)
         return f"{reverse('tweets')}?{urlencode({'tag': name or names.first() or ''})}#notes"
-    return reverse("notes")
+    return (
+        f"{reverse('set', args=[kind, key])}#notes" if kind in SetKind.values else reverse("notes")
+    )

@@ -18,6 +18,7 @@ from trackers.dashboards.operations.over_time import queues_file
 from trackers.dashboards.overview import fastest, since
 from trackers.dashboards.overview import views as overview
 from trackers.dashboards.search import views as search
+from trackers.dashboards.sets import views as sets
 from trackers.dashboards.sources import acts as source_acts
 from trackers.dashboards.sources import detail_views as source
 from trackers.dashboards.sources import list_views as sources
@@ -58,6 +59,8 @@ urlpatterns = [
     path("compare/series.json", compare.compare_series, name="compare-series"),
     path("compare/chart.<str:form>", compare.compare_chart, name="compare-chart"),
     path("compare/values.<str:form>", compare.compare_file, name="compare-file"),
+    path("sets/<str:kind>/<str:key>/", sets.set_page, name="set"),
+    path("sets/<str:kind>/<str:key>/<str:chart>.<str:form>", sets.set_chart, name="set-chart"),
     path("home/", home.home, name="home"),
     path("home/team/<int:team>/", home.home, name="home"),
     path("following/", following.following, name="following"),

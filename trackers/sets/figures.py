@@ -15,14 +15,12 @@ from trackers.scores.models import STANDS_OUT
 from trackers.scores.rule import AS_USUAL
 from trackers.sets.periods import TimeSpan
 from trackers.sets.posts import Post
+from trackers.tweets.engagement import ACTS, MIN_VIEWS
 from trackers.tweets.growth.band import quantile
 from trackers.tweets.models import METRICS
 
 # A share, or a cell of the heat map, of fewer says nothing.
 MIN_POSTS = 5
-# An engagement rate of fewer views says nothing.
-MIN_VIEWS = 100
-ENGAGEMENTS = tuple(metric for metric in METRICS if metric != "views")
 _MOST_LISTED = 5
 
 
@@ -51,7 +49,7 @@ def summary(posts: Sequence[Post], old_enough: TimeSpan, metric: str) -> Summary
         measured=len(known[metric]),
         total={name: sum(counts) if counts else None for name, counts in known.items()},
         median={name: _median(counts) for name, counts in known.items()},
-        rate=engagement_rate(old),
+        rate=rate_of_all(old),
         scored=len(scores),
         above=sum(score >= STANDS_OUT for score in scores) / len(scores)
         if len(scores) >= MIN_POSTS
@@ -64,13 +62,15 @@ def _median(counts: Iterable[float]) -> float | None:
     return quantile(ordered, 0.5) if ordered else None
 
 
-def engagement_rate(posts: Iterable[Post]) -> float | None:
-    """Of those whose views are known, all together; None below MIN_VIEWS."""
+def rate_of_all(posts: Iterable[Post]) -> float | None:
+    """The engagement rate of those of which all is known, taken together."""
     views = engagements = 0
     for post in posts:
-        if post.counts is not None and post.counts.views is not None:
-            views += post.counts.views
-            engagements += sum(getattr(post.counts, name) or 0 for name in ENGAGEMENTS)
+        counts = post.counts
+        if counts is None or None in counts:
+            continue
+        views += counts.views or 0
+        engagements += sum(getattr(counts, name) for name in ACTS)
     return engagements / views if views >= MIN_VIEWS else None
 
 
@@ -193,7 +193,7 @@ def parts(
     for name, some in by_key.items():
         old = [post for post in some if post.at in old_enough]
         counts = _counts(old, metric)
-        made.append(Part(name, len(some), len(counts), _median(counts), engagement_rate(old)))
+        made.append(Part(name, len(some), len(counts), _median(counts), rate_of_all(old)))
     return sorted(made, key=lambda part: (-part.posts, str(part.key)))[:most]
 
 

@@ -7,14 +7,18 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Protocol
 
 from django.apps import apps
+from django.contrib.auth.models import AnonymousUser, User
 from django.db.models import TextChoices
 
 from trackers.notes.models import MAX_KEY_LENGTH
 from trackers.notes.things import name_of
 from trackers.tweets.entities import domain_of
+from trackers.tweets.finding.names import authors_called
+from trackers.tweets.models import Author
+from trackers.tweets.tags.models import Tag
+from trackers.tweets.tags.names import find_tag
 
 # The key of the set of all tweets.
 ALL_KEY = "all"
@@ -31,14 +35,6 @@ class SetKind(TextChoices):
     HASHTAG = "hashtag", "a hashtag"
     DOMAIN = "domain", "a domain"
     LANGUAGE = "language", "a language"
-
-
-class Reader(Protocol):
-    """An account."""
-
-    pk: int
-
-    def has_perm(self, permission: str) -> bool: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,17 +58,18 @@ class TweetSet:
         return self.kind != SetKind.AUTHOR
 
 
-def _permission_for(kind: str) -> str:
+def permission_for(kind: str) -> str:
     """What it takes to see sets of this kind."""
     return _VIEW_SOURCES if kind == SetKind.SOURCE else _VIEW_TWEETS
 
 
-def find_set(kind: str, key: str, reader: Reader) -> TweetSet | None:
+def find_set(kind: str, key: str, reader: User | AnonymousUser) -> TweetSet | None:
     """The set of that name; None if there is none that this person may see.
 
-    Its key may differ from what was typed: `#Moon` is the hashtag `moon`.
+    Its key may differ from what was typed: `#Moon` is the hashtag `moon`, `@vera` an author by
+    name, and `#launch` a tag by name.
     """
-    if kind not in SetKind.values or not reader.has_perm(_permission_for(kind)):
+    if kind not in SetKind.values or not reader.has_perm(permission_for(kind)):
         return None
     known = SetKind(kind)
     if known == SetKind.VIEW:
@@ -82,7 +79,7 @@ def find_set(kind: str, key: str, reader: Reader) -> TweetSet | None:
     return None if title is None else TweetSet(known, key, title)
 
 
-def _find_view(key: str, reader: Reader) -> TweetSet | None:
+def _find_view(key: str, reader: User | AnonymousUser) -> TweetSet | None:
     """A person's own: nobody else sees it."""
     if not re.fullmatch(r"[1-9][0-9]{0,9}", key) or int(key) >= 2**31:
         return None
@@ -103,5 +100,14 @@ def _plain_key(kind: SetKind, typed: str) -> str:
         case SetKind.LANGUAGE:
             lang = text.lower()
             return lang if _LANGUAGE.fullmatch(lang) else ""
+        case SetKind.AUTHOR if text.startswith("@"):
+            called = Author.objects.filter(pk__in=authors_called(text[1:]).ids)
+            return _id_of(called.filter(username__iexact=text[1:]).first())
+        case SetKind.TAG if text.startswith("#"):
+            return _id_of(find_tag(text))
         case _:
             return text
+
+
+def _id_of(row: Author | Tag | None) -> str:
+    return "" if row is None else str(row.pk)

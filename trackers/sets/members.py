@@ -76,14 +76,14 @@ def _id_range(span: TimeSpan) -> tuple[int, int]:
 
 
 def newest_members(
-    of: TweetSet, span: TimeSpan, *, most: int, matches: Sequence[int] | None = None
+    of: TweetSet, span: TimeSpan, *, most: int, matches: Members | None = None
 ) -> Members:
     """At most so many that were posted in this time. `matches`: of a saved view its newest ones,
     which are found by what lists tweets (`trackers.listing`)."""
     low, high = _id_range(span)
     params = {"key": of.key, "low": low, "high": high, "most": most}
     if of.kind == SetKind.VIEW:
-        return _of_view(matches or (), low, high, most)
+        return _of_view(matches, low, high, most)
     if of.kind in BY_INDEX:
         with cursor() as db:
             ids = [id for (id,) in db.execute(BY_INDEX[of.kind], params)]
@@ -101,9 +101,11 @@ def newest_members(
     return _members(ids, low, most)
 
 
-def _of_view(matches: Sequence[int], low: int, high: int, most: int) -> Members:
-    ids = [id for id in sorted(matches, reverse=True) if low <= id < high][:most]
-    return _members(ids, low, most)
+def _of_view(matches: Members | None, low: int, high: int, most: int) -> Members:
+    if matches is None:
+        return Members((), complete_from=high)
+    ids = [id for id in sorted(matches.ids, reverse=True) if low <= id < high][:most]
+    return Members(ids, max(_members(ids, low, most).complete_from, matches.complete_from))
 
 
 def _members(ids: list[int], low: int, most: int) -> Members:

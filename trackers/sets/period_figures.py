@@ -5,7 +5,6 @@ members, the newest 6,000 of both periods and of the heat map â”€> their posts â
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -27,7 +26,7 @@ from trackers.sets.figures import (
 )
 from trackers.sets.kinds import SetKind, TweetSet
 from trackers.sets.members import Members, newest_members
-from trackers.sets.periods import Period, TimeSpan
+from trackers.sets.periods import LAST_24_HOURS, Period, TimeSpan
 from trackers.sets.posts import Post, read_posts
 
 MAX_POSTS = 3000
@@ -60,16 +59,20 @@ class PeriodFigures:
     best_times: list[BestTime]
 
 
+def default_age(period: str) -> str:
+    """Of a period by its name. No post of the last 24 hours is a day old."""
+    return "1h" if period == LAST_24_HOURS else "24h"
+
+
 def period_figures(
     of: TweetSet,
     period: Period,
     *,
     age: str,
     metric: str,
-    matches: Sequence[int] | None = None,
+    matches: Members | None = None,
 ) -> PeriodFigures:
-    """`age`: of SET_AGES; `matches`: of a saved view its newest ones. A constant number of
-    statements."""
+    """`age`: of SET_AGES; `matches`: those of a saved view. A constant number of statements."""
     heat_span = TimeSpan(period.this.until - HEAT_DAYS, period.this.until)
     since = min(period.before.since, heat_span.since)
     everything = TimeSpan(since, period.this.until)

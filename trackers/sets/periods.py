@@ -13,9 +13,9 @@ from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from itertools import pairwise
 
 _ONE_HOUR, _ONE_DAY = timedelta(hours=1), timedelta(days=1)
-_LAST_24_HOURS = "24h"
+LAST_24_HOURS = "24h"
 # In days of the person's zone, today included; 24 hours are the last ones, whatever the day.
-DAYS = {_LAST_24_HOURS: 1, "7d": 7, "30d": 30, "90d": 90}
+DAYS = {LAST_24_HOURS: 1, "7d": 7, "30d": 30, "90d": 90}
 CUSTOM = "custom"
 MAX_DAYS = 366
 _EARLIEST = date(2006, 1, 1)
@@ -45,7 +45,7 @@ class Period:
 
     @property
     def is_by_hour(self) -> bool:
-        return self.name == _LAST_24_HOURS
+        return self.name == LAST_24_HOURS
 
     def old_enough(self, age: timedelta) -> tuple[TimeSpan, TimeSpan]:
         """The parts of both whose posts have reached the age: what is not yet old enough here is
@@ -61,7 +61,7 @@ class Period:
 
 def named_period(name: str, zone: tzinfo, *, now: datetime) -> Period:
     """One of DAYS, until now."""
-    if name == _LAST_24_HOURS:
+    if name == LAST_24_HOURS:
         return _last_24_hours(zone, now)
     today = now.astimezone(zone).date()
     return _of_days(name, today - timedelta(days=DAYS[name] - 1), today, zone, now)
@@ -87,7 +87,7 @@ def _last_24_hours(zone: tzinfo, now: datetime) -> Period:
     ends = [since, *_hours_between(since, now, zone), now]
     hours = [TimeSpan(begin, end) for begin, end in pairwise(ends)]
     return Period(
-        name=_LAST_24_HOURS,
+        name=LAST_24_HOURS,
         days=1,
         zone=zone,
         now=now,

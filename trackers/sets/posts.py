@@ -7,8 +7,10 @@ from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from trackers.scores.models import EVERY_KIND
+from trackers.scores.read import Scored
 from trackers.scores.rule import MINIMUMS, score
 from trackers.tweets.checkpoints.ages import AGES
+from trackers.tweets.kinds import PostKind
 from trackers.tweets.models import METRICS
 from trackers.tweets.snowflake import born_at
 from trackers.xapi.results import Figures
@@ -27,9 +29,12 @@ class Post(NamedTuple):
     lang: str
     is_gone: bool
     counts: Figures | None  # at the age; None: it was not measured then
-    # Of the metric that was asked for; None: too few posts of the author.
-    expected: float | None = None
-    score: float | None = None
+    scored: Scored | None = None  # the metric that was asked for, at the age
+
+    @property
+    def score(self) -> float | None:
+        """None: too few posts of the author, or not measured at the age."""
+        return self.scored.score if self.scored else None
 
 
 def read_posts(ids: Iterable[int], *, age: timedelta, metric: str) -> dict[int, Post]:
@@ -57,10 +62,14 @@ def _scored(posts: dict[int, Post], *, place: int, metric: str) -> dict[int, Pos
     }
     with cursor() as db:
         rows = db.execute(EXPECTED, params, binary=True).fetchall()
-    usual = {(author, kind): expected for author, kind, expected in rows}
-    scored = {}
+    usual = {(author, kind): said for author, kind, *said in rows}
+    made = {}
     for id, post in posts.items():
-        expected = usual.get((post.author, post.kind or EVERY_KIND))
+        expected, number, is_of_kind = usual.get(
+            (post.author, post.kind or EVERY_KIND), (None, 0, False)
+        )
+        kind = PostKind(post.kind) if post.kind and is_of_kind else None
         actual = post.counts[of_metric] if post.counts else None
-        scored[id] = post._replace(expected=expected, score=score(actual, expected, minimum))
-    return scored
+        of_usual = score(actual, expected, minimum)
+        made[id] = post._replace(scored=Scored(metric, actual, expected, number, kind, of_usual))
+    return made

@@ -29,7 +29,8 @@ VALUES = [
                   "null", "true", '"' + "x" * 9_000 + '"', '"0001-01-01T00:00:00+23:59"',
                   '"9999-12-31T23:59:59-23:59"')),
 ]  # fmt: skip
-KNOWN = {"follower": "me", "name": "news", "id": "11", "source": "1", "account": "42", "note": "1"}
+KNOWN = {"follower": "me", "name": "news", "id": "11", "source": "1", "account": "42", "note": "1",
+         "kind": "all", "key": "all"}  # fmt: skip
 
 
 @pytest.fixture(autouse=True)
@@ -65,6 +66,8 @@ def test_no_value_in_a_body_causes_a_500(owner, value):
             new=1,
             queue="tweet:update",
             note=1,
+            kind="author",
+            key=42,
         )
         for whole in bodies(body, value):
             look(owner, failed, method, path, whole)

@@ -93,6 +93,7 @@ def test_each_documented_example_gets_its_documented_answer(program):
         path = address.format(
             follower="me", source=came_from, account=42, name="news", id=number, new=new,
             queue="tweet:update", note=Note.objects.values_list("pk", flat=True).first(),
+            kind="author", key=42,
         )  # fmt: skip
         sent = json.loads(body) if body.strip() else None
         if "outcome=delivered" in path:

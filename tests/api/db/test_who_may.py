@@ -25,7 +25,16 @@ def examples():
 
 def ask(program, method, address, body):
     path = address.format(
-        follower="me", source=1, account=42, name="news", id=11, new=1, queue="tweet:update", note=1
+        follower="me",
+        source=1,
+        account=42,
+        name="news",
+        id=11,
+        new=1,
+        queue="tweet:update",
+        note=1,
+        kind="author",
+        key=42,
     )
     answer = program.raw(path, method, body)
     end(answer)

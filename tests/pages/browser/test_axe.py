@@ -120,6 +120,7 @@ def pages_of(*, grown, seen, many, there, rule, subscriber):
         "/sources/import/",
         "/operations/", "/operations/?tab=workers", "/operations/?tab=queues",
         "/operations/?tab=database", "/operations/pause/", "/authors/7/",
+        "/sets/all/all/?period=30d", "/sets/author/7/?metric=likes", "/sets/hashtag/none/",
         "/alerts/", "/alerts/add/", "/alerts/add/?kind=velocity",
         f"/alerts/{rule.pk}/", "/alerts/log/",
         "/subscribers/", f"/subscribers/{subscriber.pk}/", "/subscribers/add/", "/account/",

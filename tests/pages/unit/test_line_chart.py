@@ -9,14 +9,8 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from tests.conftest import PROJECT
-from trackers.dashboards.charts.line_chart import (
-    COLOURS,
-    Band,
-    Line,
-    LineChart,
-    NamedMark,
-    draw,
-)
+from trackers.dashboards.charts.drawing import COLOURS
+from trackers.dashboards.charts.line_chart import Band, Line, LineChart, NamedMark
 from trackers.dashboards.charts.scales import (
     Scale,
     age_ticks,
@@ -47,7 +41,7 @@ def chart(values=(0, 100, None, 300, 400), **changed):
 
 
 def drawn(made):
-    return ElementTree.fromstring(draw(made))
+    return ElementTree.fromstring(made.svg())
 
 
 def words(root):
@@ -184,14 +178,14 @@ def test_nothing_and_next_to_nothing_can_be_drawn(values, x, is_log, has_bars):
     made = replace(chart(values, is_log=is_log, has_bars=has_bars), x=x)
 
     for width in (320, 1600):
-        svg = draw(made, width=width)
+        svg = made.svg(width=width)
         assert "nan" not in svg
         ElementTree.fromstring(svg)
 
 
 def test_a_file_is_light_everywhere_and_a_page_follows_the_system():
-    assert "<style" not in draw(chart())
-    assert "prefers-color-scheme" in draw(chart(), follows_scheme=True)
+    assert "<style" not in chart().svg()
+    assert "prefers-color-scheme" in chart().svg(follows_scheme=True)
 
 
 def test_its_colours_are_those_of_the_pages():
@@ -211,7 +205,7 @@ def test_a_name_with_what_xml_does_not_allow_is_drawn_without_it(letter):
         lines=[Line(f"a{letter}b", "views", [0, 60], [1, 2])],
     )
 
-    svg = draw(chart)
+    svg = chart.svg()
 
     ElementTree.fromstring(svg)
     assert "ab" in svg

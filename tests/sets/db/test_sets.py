@@ -20,7 +20,7 @@ from trackers.sets.periods import TimeSpan, named_period
 from trackers.tweets.checkpoints.ages import AGES
 from trackers.tweets.checkpoints.read import checkpoints_of
 from trackers.tweets.kinds import PostKind
-from trackers.tweets.models import Author, Tweet, TweetText
+from trackers.tweets.models import METRICS, Author, Tweet, TweetText
 from trackers.tweets.tags.models import Tag, TweetTag
 
 pytestmark = pytest.mark.django_db
@@ -113,7 +113,9 @@ def filled():
             SourceTweet.objects.create(source=source, tweet_id=tweet.id, seen_at=NOW)
             TweetTag.objects.create(tag=tag, tweet_id=tweet.id)
         if posted >= DAY and n % 10 != 1:
-            checkpoint(tweet, A_DAY, views=1000 + 37 * n, likes=n, retweets=1)
+            checkpoint(
+                tweet, A_DAY, **{**dict.fromkeys(METRICS, 1), "views": 1000 + 37 * n, "likes": n}
+            )
     make_benchmarks([7, 8], now=NOW)
     return {
         ("all", "all"): ids,
@@ -132,7 +134,7 @@ def recount(ids, span, old):
     old_enough = [id for id in inside if old.since <= born[id] < old.until]
     at = checkpoints_of(old_enough, [DAY])
     views = [at[id][DAY].views for id in old_enough if DAY in at[id]]
-    engagements = [at[id][DAY].likes + at[id][DAY].retweets for id in old_enough if DAY in at[id]]
+    engagements = [sum(at[id][DAY][:5]) for id in old_enough if DAY in at[id]]
     return {
         "posts": len(inside),
         "old_enough": len(old_enough),
@@ -178,7 +180,7 @@ def test_a_view_has_the_matches_that_it_is_given(viewer):
     of = find_set("view", str(view.pk), viewer)
     period = named_period("7d", UTC_ZONE, now=NOW)
 
-    made = figures_of(of, period, age="24h", metric="views", matches=ids[5:25])
+    made = figures_of(of, period, age="24h", metric="views", matches=members.Members(ids[5:25], 0))
 
     assert made.this.posts == recount(ids[5:25], period.this, period.this)["posts"]
 
@@ -275,4 +277,4 @@ def test_scores_are_at_the_age_against_what_is_usual_then(viewer):
     assert [(one.id, one.score) for one in made.best] == [(hit.id, 12)]
     assert [(one.id, one.score) for one in made.worst] == [(miss.id, -4)]
     assert made.this.above == 1 / made.this.scored
-    assert made.best[0].expected == 1000
+    assert (made.best[0].scored.expected, made.best[0].scored.posts) == (1000, 22)

@@ -87,7 +87,7 @@ def test_a_period_of_any_set_is_read_by_keys(many_tweets, monkeypatch):
     period = named_period("30d", ZoneInfo("Asia/Kathmandu"), now=many_tweets)
     with cursor() as db:
         newest = "SELECT id FROM trackers_tweet ORDER BY id DESC LIMIT 3000"
-        matches = [id for (id,) in db.execute(newest)]
+        matches = members.Members([id for (id,) in db.execute(newest)], 0)
     for name, (kind, key) in SETS.items():
         of = TweetSet(SetKind(kind), key, name)
 

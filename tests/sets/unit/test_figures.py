@@ -5,13 +5,14 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
+from trackers.scores.read import Scored
 from trackers.sets.figures import (
     best,
     best_times,
     distribution,
-    engagement_rate,
     heat_map,
     parts,
+    rate_of_all,
     share_of,
     summary,
     worst,
@@ -30,7 +31,8 @@ def post(views=None, *, at=MONDAY, score=None, number=1, kind=6, is_gone=False, 
     figures = None
     if views is not None or counts:
         figures = Figures(**{**dict.fromkeys(Figures._fields, 0), "views": views, **counts})
-    return Post(number, at, 7, kind, "en", is_gone, figures, 100.0, score)
+    scored = Scored("views", views, 100.0, 12, None, score)
+    return Post(number, at, 7, kind, "en", is_gone, figures, scored)
 
 
 def test_younger_posts_are_counted_and_their_figures_wait():
@@ -58,13 +60,12 @@ def test_an_unknown_metric_is_not_zero():
         ([post(900, likes=9), post(100, retweets=1, replies=2, quotes=3, bookmarks=5)], 0.02),
         # Of a post without views nothing is known.
         ([post(1000, likes=10), post(None, likes=500)], 0.01),
-        # One count that is not known is none.
-        ([post(1000, likes=10, bookmarks=None)], 0.01),
+        ([post(1000, likes=10), post(5000, likes=10, bookmarks=None)], 0.01),
         ([], None),
     ],
 )
-def test_an_engagement_rate_is_of_all_posts_together(posts, rate):
-    assert engagement_rate(posts) == rate
+def test_an_rate_of_all_is_of_all_posts_together(posts, rate):
+    assert rate_of_all(posts) == rate
 
 
 def test_the_share_above_usual_is_of_those_with_a_score():

@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterable
 from functools import cache
 from itertools import groupby
 from typing import Any, cast
-from zoneinfo import available_timezones
 
 from django.contrib import messages
 from django.contrib.auth.models import User
@@ -26,7 +25,7 @@ from trackers.history import on_page
 from trackers.tokens import acts
 from trackers.tokens.models import TimeFormat
 from tweetwatch import notation
-from tweetwatch.notation import Notation
+from tweetwatch.notation import Notation, is_known_zone, known_zones
 
 _UTC = "UTC"
 # Only these continents and oceans are offered: the rest are other names for the same.
@@ -69,30 +68,23 @@ class TimesForm(ModelForm):
         super().__init__(*args, **kwargs)
         offered = _zones()
         zone = str(self.initial.get("zone", ""))
-        if _is_known(zone) and not any(zone == name for _, names in offered for name, _ in names):
+        if is_known_zone(zone) and not any(
+            zone == name for _, names in offered for name, _ in names
+        ):
             offered = (("By another name", ((zone, zone),)), *offered)
         self.fields["zone"].widget = Select(choices=offered)
 
     def clean_zone(self) -> str:
         zone: str = self.cleaned_data["zone"]
-        if not _is_known(zone):
+        if not is_known_zone(zone):
             raise ValidationError("No such time zone is known here. Choose the one of a city.")
         return zone
 
 
 @cache
-def _known_zones() -> frozenset[str]:
-    return frozenset(available_timezones())
-
-
-def _is_known(zone: str) -> bool:
-    return zone in _known_zones() and ("/" in zone or zone == _UTC)
-
-
-@cache
 def _zones() -> tuple[tuple[str, tuple[tuple[str, str], ...]], ...]:
     """By area, as groups of a list to choose from."""
-    named = sorted(zone for zone in _known_zones() if zone.partition("/")[0] in _AREAS)
+    named = sorted(zone for zone in known_zones() if zone.partition("/")[0] in _AREAS)
     by_area = groupby(named, key=lambda zone: zone.partition("/")[0])
     groups = tuple((area, _as_choices(zones)) for area, zones in by_area)
     return (("Everywhere", ((_UTC, _UTC),)), *groups)
@@ -119,7 +111,7 @@ def times(request: HttpRequest) -> HttpResponse:
 def _proposed(request: HttpRequest) -> dict[str, str]:
     """What the address names, as the link of the proposal does."""
     named = {name: request.GET.get(name, "") for name in TimesForm.Meta.fields}
-    return named if _is_known(named["zone"]) else {}
+    return named if is_known_zone(named["zone"]) else {}
 
 
 def _back(request: HttpRequest) -> str:

@@ -6,14 +6,22 @@ and a class, by which the styles of a page may give it another.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from html import escape
 from itertools import pairwise
 from typing import Literal
 
+from trackers.dashboards.charts.drawing import (
+    COLOURS,
+    LETTER,
+    ROW,
+    WIDTH,
+    escaped,
+    frame,
+    heading,
+    shorten,
+)
 from trackers.dashboards.charts.scales import (
     Scale,
     age_ticks,
@@ -24,20 +32,6 @@ from trackers.dashboards.charts.scales import (
 )
 from tweetwatch import notation
 
-MIN_WIDTH, WIDTH, MAX_WIDTH = 320, 960, 1600
-# Those of app.css; a test compares them.
-COLOURS = {
-    "light": {
-        "card": "#ffffff", "grid": "#e8edf4", "soft": "#576579", "strong": "#131a24",
-        "views": "#1d5fe0", "likes": "#c5284f", "retweets": "#0b7a4b", "replies": "#8045c9",
-        "quotes": "#a85b00", "bookmarks": "#0a7488",
-    },
-    "dark": {
-        "card": "#161d28", "grid": "#222c3b", "soft": "#9aa9be", "strong": "#eef3fa",
-        "views": "#78a9ff", "likes": "#ff7f9f", "retweets": "#5fd39b", "replies": "#c4a0ff",
-        "quotes": "#ffb35c", "bookmarks": "#5cd0e4",
-    },
-}  # fmt: skip
 # Of lines that are no metrics, by their place.
 LINE_COLOURS = (
     "views", "likes", "retweets", "replies", "quotes", "bookmarks", "soft", "strong",
@@ -48,15 +42,10 @@ METRIC_DASHES = {
     "bookmarks": "5 5",
 }  # fmt: skip
 LINE_DASHES = ("", "9 4", "3 4", "14 4", "10 3 2 3", "5 5", "2 2", "16 3 3 3")
-_FONT = "system-ui, sans-serif"
-_LEFT, _RIGHT, _BOTTOM, _ROW = 58, 18, 44, 20
+_LEFT, _RIGHT, _BOTTOM = 58, 18, 44
 # What an axis' name needs, in pixels.
 _TIME_SPACE, _AGE_SPACE = 90, 70
-# A letter's width, as a share of its height: nothing here measures a font.
-_LETTER = 0.56
 _MOST_MARK_ROWS = 4
-# XML allows none of these, not even escaped; names and notes may have them.
-_NOT_IN_XML = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 # An axis of one moment has this much room, in its own unit.
 _LEAST = {"time": 60.0, "age": 5.0}
 
@@ -104,6 +93,11 @@ class LineChart:
     has_bars: bool = False
     span: tuple[float, float] | None = None  # of its x; None: as far as there are values
     source: str = ""  # below the title: whose figures, and of when
+    height: int | None = None  # below the headings; None: by its width
+
+    def svg(self, *, width: int = WIDTH, follows_scheme: bool = False) -> str:
+        """The picture. `follows_scheme`: dark where the reader's system is."""
+        return _draw(self, width=width, follows_scheme=follows_scheme)
 
     @property
     def extent(self) -> tuple[float, float]:
@@ -117,42 +111,34 @@ class LineChart:
         return (first, last + room) if self.x == "age" else (first - room / 2, last + room / 2)
 
 
-def draw(chart: LineChart, *, width: int = WIDTH, follows_scheme: bool = False) -> str:
-    """The picture as SVG. `follows_scheme`: dark where the reader's system is."""
+def _draw(chart: LineChart, *, width: int, follows_scheme: bool) -> str:
     colours = COLOURS["light"]
     legend = list(_legend(chart, width))
-    heading = _heading(chart, colours, width)
-    top = 14 + _ROW * len(heading) + _ROW * (1 + max((row for _, _, row, _ in legend), default=-1))
-    height = round(max(240, min(460, width * 0.45))) + top
+    heading_rows = heading(chart.title, chart.source, width=width)
+    top = (
+        14 + ROW * len(heading_rows) + ROW * (1 + max((row for _, _, row, _ in legend), default=-1))
+    )
+    height = (chart.height or round(max(240, min(460, width * 0.45)))) + top
     first, last = chart.extent
     low, high = bounds(*_extremes(chart), is_log=chart.is_log)
     x = Scale(first, last, _LEFT, width - _RIGHT)
     y = Scale(low, high, height - _BOTTOM, top + 8, is_log=chart.is_log)
-    title, about = _escaped(chart.title), _escaped(chart.about)
-    card = colours["card"]
     parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}"'
-        f' height="{height}" role="img" aria-label="{title}" font-family="{_FONT}" font-size="12">',
-        f"<title>{title}</title><desc>{about}</desc>",
-        _dark_style() if follows_scheme else "",
-        f'<rect class="card" width="{width}" height="{height}" fill="{card}"/>',
-        *heading,
-        *_drawn_legend(legend, colours, top=14 + _ROW * len(heading)),
+        *heading_rows,
+        *_drawn_legend(legend, colours, top=14 + ROW * len(heading_rows)),
         *_axes(chart, x, y, colours, height=height),
         *(_drawn_band(band, x, y, colours) for band in chart.bands),
         *(_drawn_line(line, x, y, colours, chart.has_bars) for line in chart.lines),
         *_drawn_marks(chart, x, colours, top=top, bottom=height - _BOTTOM, right=width),
-        "</svg>",
     ]
-    return "".join(parts)
-
-
-def _dark_style() -> str:
-    rules = "".join(
-        f".{name}{{fill:{colour}}}.{name}-line{{stroke:{colour}}}"
-        for name, colour in COLOURS["dark"].items()
+    return frame(
+        chart.title,
+        chart.about,
+        parts,
+        width=width,
+        height=height,
+        follows_scheme=follows_scheme,
     )
-    return f"<style>@media(prefers-color-scheme:dark){{{rules}}}</style>"
 
 
 def _extremes(chart: LineChart) -> tuple[float, float]:
@@ -172,25 +158,16 @@ def _extremes(chart: LineChart) -> tuple[float, float]:
     return min(values, default=0), max(values, default=1)
 
 
-def _heading(chart: LineChart, colours: dict[str, str], width: int) -> list[str]:
-    written = [(chart.title, "strong", 15), (chart.source, "soft", 12)]
-    return [
-        f'<text class="{name}" x="14" y="{24 + _ROW * row}" font-size="{size}"'
-        f' fill="{colours[name]}">'
-        f"{_escaped(_shorten(words, (width - 28) * 12 / size))}</text>"
-        for row, (words, name, size) in enumerate(pair for pair in written if pair[0])
-    ]
-
-
 def _legend(chart: LineChart, width: int) -> Iterator[tuple[Line | Band, float, int, str]]:
     """Each line and band with the place of its name: across, and in which row."""
     across, row = 14.0, 0
     drawn: list[Line | Band] = [*chart.lines, *chart.bands]
     for item in drawn:
         known = [value for value in getattr(item, "values", ()) if value is not None]
-        value = f" {shortened(known[-1])}" if known and chart.x == "time" else ""
-        words = _shorten(f"{item.name}{value}", width - 60)
-        needed = 44 + len(words) * 12 * _LETTER
+        has_last = known and chart.x == "time" and not chart.has_bars
+        value = f" {shortened(known[-1])}" if has_last else ""
+        words = shorten(f"{item.name}{value}", width - 60)
+        needed = 44 + len(words) * 12 * LETTER
         if across > 14 and across + needed > width - _RIGHT:
             across, row = 14.0, row + 1
         yield item, across, row, words
@@ -202,7 +179,7 @@ def _drawn_legend(
 ) -> Iterator[str]:
     soft = colours["soft"]
     for item, across, row, words in legend:
-        y, colour = top + 8 + _ROW * row, colours[item.colour]
+        y, colour = top + 8 + ROW * row, colours[item.colour]
         if isinstance(item, Band):
             yield (
                 f'<rect class="{item.colour}" x="{across:.0f}" y="{y - 5}" width="24" height="10"'
@@ -215,7 +192,7 @@ def _drawn_legend(
             )
         yield (
             f'<text class="soft" x="{across + 30:.0f}" y="{y + 4}" fill="{soft}">'
-            f"{_escaped(words)}</text>"
+            f"{escaped(words)}</text>"
         )
 
 
@@ -235,14 +212,16 @@ def _axes(
     for at, words in ticks:
         place = x.place(at)
         anchor = "end" if place > x.end - space / 3 else "middle"
+        # Beside the name of the zone.
+        anchor = "start" if place < x.start + space / 3 else anchor
         for row, part in enumerate(words.split("\n")):
             names.append(
                 f'<text x="{place:.1f}" y="{bottom + 17 + 15 * row}"'
-                f' text-anchor="{anchor}">{_escaped(part)}</text>'
+                f' text-anchor="{anchor}">{escaped(part)}</text>'
             )
         lines.append(f"M{place:.1f} {bottom}v4")
     zone = notation.offset(datetime.fromtimestamp(x.high, UTC)) if chart.x == "time" else "Age"
-    names.append(f'<text x="8" y="{bottom + 17}">{_escaped(zone)}</text>')
+    names.append(f'<text x="8" y="{bottom + 17}">{escaped(zone)}</text>')
     yield f'<path class="grid-line" d="{"".join(lines)}" stroke="{colours["grid"]}" fill="none"/>'
     yield f'<g class="soft" fill="{soft}">{"".join(names)}</g>'
 
@@ -317,8 +296,8 @@ def _drawn_marks(
             f' stroke-dasharray="2 4"/>'
         )
         name = f"{mark.number} {mark.name}" if mark.number else mark.name
-        for words in (_shorten(name, 200), str(mark.number or "")):
-            length = (len(words) + 1) * 11 * _LETTER
+        for words in (shorten(name, 200), str(mark.number or "")):
+            length = (len(words) + 1) * 11 * LETTER
             is_left = place + length > right
             begin = place - length - 4 if is_left else place + 3
             row = next((row for row in range(_MOST_MARK_ROWS) if free[row] <= begin), None)
@@ -330,7 +309,7 @@ def _drawn_marks(
         at, anchor = (place - 3, "end") if is_left else (place + 3, "start")
         yield (
             f'<text class="soft" x="{at:.1f}" y="{top + 12 + 13 * row}" font-size="11"'
-            f' text-anchor="{anchor}" fill="{soft}">{_escaped(words)}</text>'
+            f' text-anchor="{anchor}" fill="{soft}">{escaped(words)}</text>'
         )
 
 
@@ -340,12 +319,3 @@ def _point(at: float, value: float, x: Scale, y: Scale) -> str:
 
 def _dashed(dash: str) -> str:
     return f' stroke-dasharray="{dash}"' if dash else ""
-
-
-def _shorten(words: str, width: float) -> str:
-    most = int(width / (12 * _LETTER))
-    return words if len(words) <= most else f"{words[: most - 1]}…"
-
-
-def _escaped(words: str) -> str:
-    return escape(_NOT_IN_XML.sub("", words))

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from hashlib import sha256
 from pathlib import Path
+from typing import Protocol
 
 import resvg_py
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.utils.cache import get_conditional_response
 
-from trackers.dashboards.charts.line_chart import MAX_WIDTH, MIN_WIDTH, WIDTH, LineChart, draw
+from trackers.dashboards.charts.drawing import MAX_WIDTH, MIN_WIDTH, WIDTH
 
 PICTURES = {"svg": "image/svg+xml", "png": "image/png"}
 _VENDOR = Path(__file__).parents[2] / "static" / "trackers" / "vendor"
@@ -19,11 +20,18 @@ _FONT_FAMILY = "Source Sans 3"
 _DOTS = 2
 
 
-def as_picture(request: HttpRequest, chart: LineChart, form: str, *, name: str) -> HttpResponseBase:
+class Chart(Protocol):
+    @property
+    def title(self) -> str: ...
+
+    def svg(self, *, width: int, follows_scheme: bool) -> str: ...
+
+
+def as_picture(request: HttpRequest, chart: Chart, form: str, *, name: str) -> HttpResponseBase:
     """The chart in one of PICTURES, `width` wide, or 304. With `scheme=auto`, as pages without
     scripts show it, it is dark where the reader's system is; a file is light everywhere."""
     follows_scheme = form == "svg" and request.GET.get("scheme") == "auto"
-    svg = draw(chart, width=_asked_width(request), follows_scheme=follows_scheme)
+    svg = chart.svg(width=_asked_width(request), follows_scheme=follows_scheme)
     # Of what is drawn, so that a PNG that is known need not be made.
     etag = f'"{sha256(f"{form} {svg}".encode()).hexdigest()[:32]}"'
     answer = get_conditional_response(request, etag=etag)

@@ -9,8 +9,8 @@ from django.http import HttpRequest, HttpResponseBase, JsonResponse
 from django.views.decorators.http import require_safe
 
 from trackers.dashboards.access import VIEW_TWEETS, needs
+from trackers.dashboards.charts.drawing import MAX_WIDTH
 from trackers.dashboards.charts.line_chart import (
-    MAX_WIDTH,
     METRIC_DASHES,
     Band,
     Line,

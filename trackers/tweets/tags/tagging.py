@@ -9,48 +9,39 @@ from django.db.models.functions import Lower
 
 from trackers.tweets.finding.direction import Direction, FoundIds
 from trackers.tweets.tags.models import TweetTag
-from trackers.tweets.uncounted import noting_uncounted
-from tweetwatch.pieces import select_count
+from tweetwatch.database import cursor
 
 # SHARE: ending the tag waits for this, or it is ended already. KEY SHARE, in the order of the ids:
 # untracking a tweet meanwhile also deletes its tags, and measuring it does not wait.
 # LATERAL: by the primary key, whatever the statistics say.
-_TAG_TWEETS = f"""
+_TAG_TWEETS = """
     WITH tag AS MATERIALIZED (
         SELECT id FROM trackers_tag WHERE id = %(tag)s AND ended_at IS NULL FOR SHARE
     ),
     held AS MATERIALIZED (
         SELECT held.id FROM unnest(%(ids)s::bigint[]) AS asked(id) CROSS JOIN LATERAL (
             SELECT id FROM trackers_tweet WHERE id = asked.id FOR KEY SHARE) held
-    ),
-    tagged AS (
-        INSERT INTO trackers_tweettag (tag_id, tweet_id)
-        SELECT tag.id, held.id FROM tag CROSS JOIN held
-        ON CONFLICT DO NOTHING
-        RETURNING tweet_id AS id
-    ),
-    uncounted AS ({noting_uncounted("SELECT id FROM tagged")})
-    SELECT count(*) FROM tagged
+    )
+    INSERT INTO trackers_tweettag (tag_id, tweet_id)
+    SELECT tag.id, held.id FROM tag CROSS JOIN held
+    ON CONFLICT DO NOTHING
 """
-_UNTAG_TWEETS = f"""
-    WITH untagged AS (
-        DELETE FROM trackers_tweettag
-        WHERE tag_id = %(tag)s AND tweet_id = ANY(%(ids)s::bigint[])
-        RETURNING tweet_id AS id
-    ),
-    uncounted AS ({noting_uncounted("SELECT id FROM untagged")})
-    SELECT count(*) FROM untagged
+_UNTAG_TWEETS = """
+    DELETE FROM trackers_tweettag
+    WHERE tag_id = %(tag)s AND tweet_id = ANY(%(ids)s::bigint[])
 """
 
 
 def tag_tweets(tag: int, ids: Iterable[int]) -> int:
     """Tag these tweets; return how many did not have the tag. 0 if the tag is ended."""
-    return select_count(_TAG_TWEETS, {"tag": tag, "ids": sorted(ids)})
+    with cursor() as db:
+        return db.execute(_TAG_TWEETS, {"tag": tag, "ids": sorted(ids)}).rowcount
 
 
 def untag_tweets(tag: int, ids: Iterable[int]) -> int:
     """Remove the tag from these tweets; return how many had it."""
-    return select_count(_UNTAG_TWEETS, {"tag": tag, "ids": sorted(ids)})
+    with cursor() as db:
+        return db.execute(_UNTAG_TWEETS, {"tag": tag, "ids": sorted(ids)}).rowcount
 
 
 def tags_of(ids: Sequence[int]) -> dict[int, list[str]]:

@@ -1,4 +1,4 @@
-"""The page of an author: what came in, what is usual, and how the newest posts do against it."""
+"""The page of an author: what is usual, and how the newest posts do against it."""
 
 from datetime import timedelta
 
@@ -57,7 +57,6 @@ def test_an_author_without_posts_says_so(staff, ada):
     text = page(staff)
 
     assert "Ada L. @ada" in text
-    assert "Nothing that was posted in the last 30 days is tracked." in text
     assert "No post has been measured at the age of 15 minutes yet" in text
     assert "No source reads this account" in text
 
@@ -119,27 +118,13 @@ def test_with_too_few_posts_the_page_says_how_many_are_lacking(staff, ada):
     assert "The usual is known once 3 more posts have been measured" in page(staff)
 
 
-def test_new_posts_are_shown_by_day(staff, ada):
-    for low in range(3):
-        posted_tweet(ada, HOUR / 60, low)
-    posted_tweet(ada, 40 * DAY)
-
-    said = page(staff)
-
-    assert "Tracked posts 4" in said
-    assert "Tracked posts a day · 3 in 30 days" in said
-
-
 def test_counts_over_the_limit_are_shown_as_more_than(staff, ada, monkeypatch):
     monkeypatch.setattr(posted, "MAX_COUNTED_TWEETS", 2)
     monkeypatch.setattr("trackers.dashboards.authors.MAX_COUNTED_TWEETS", 2)
     for low in range(4):
         posted_tweet(ada, HOUR, low)
 
-    said = page(staff)
-
-    assert "Tracked posts more than 2" in said
-    assert "In 30 days 2 or more" in said
+    assert "Tracked posts more than 2" in page(staff)
 
 
 def test_the_pages_of_an_author_and_its_source_link_to_each_other(staff, ada):
@@ -188,14 +173,14 @@ def test_no_query_of_the_page_grows_with_the_number_of_tweets():
     [(busiest,)] = asked(
         "SELECT author_id FROM trackers_tweet GROUP BY 1 ORDER BY count(*) DESC LIMIT 1"
     )
-    given = {"author": busiest, "from_id": 0, "most": 10}
+    given = {"author": busiest, "most": 10}
 
-    for statement in (posted.BY_DAY, posted.COUNT_TRACKED):
-        [(plan,)] = asked(f"EXPLAIN (ANALYZE, FORMAT JSON) {statement}", given)
-        reached = [one for one in nodes(plan[0]["Plan"]) if "Index Name" in one]
-        assert {one["Index Name"] for one in reached} == {"tweet_by_author"}
-        assert max(one["Actual Rows"] for one in reached) <= 10
-        assert not any(one["Node Type"] == "Seq Scan" for one in nodes(plan[0]["Plan"]))
+    [(plan,)] = asked(f"EXPLAIN (ANALYZE, FORMAT JSON) {posted.COUNT_TRACKED}", given)
+
+    reached = [one for one in nodes(plan[0]["Plan"]) if "Index Name" in one]
+    assert {one["Index Name"] for one in reached} == {"tweet_by_author"}
+    assert max(one["Actual Rows"] for one in reached) <= 10
+    assert not any(one["Node Type"] == "Seq Scan" for one in nodes(plan[0]["Plan"]))
 
 
 def asked(statement, given=None):
@@ -212,6 +197,6 @@ def test_a_person_goes_from_a_tweet_to_its_author_on_a_phone(staff, live_server,
         seen.follow("a.author >> nth=0")
         seen.page.wait_for_selector("#benchmark-title")
         assert "300 views" in seen.page.inner_text("#author")
-        seen.page.click("#sum-days")
-        assert seen.page.locator("#days-table tbody tr").count() == 30
+        seen.follow("#author-figures")
+        assert seen.page.inner_text("#set-title") == "@ada"
         assert seen.page.evaluate("document.documentElement.scrollWidth") <= 390
