@@ -44,6 +44,7 @@ from trackers.milestones.models import Crossing, Milestone
 from trackers.money.models import App, Project, Spending
 from trackers.notes.models import Note
 from trackers.outbox.models import Event, Finding, Staged, Topic
+from trackers.rollups.models import Rollup, RollupQuarter
 from trackers.schedule.models import (
     BulkAct,
     BulkPiece,
@@ -89,6 +90,7 @@ from trackers.tweets.models import (
 )
 from trackers.tweets.presence import PresenceCount
 from trackers.tweets.tags.models import Tag, TweetTag
+from trackers.tweets.uncounted import Uncounted
 from trackers.updater.models import TweetBucket, TweetUpdate
 
 __all__ = [
@@ -162,6 +164,8 @@ __all__ = [
     "RebuildBucket",
     "RejectedLine",
     "Replanning",
+    "Rollup",
+    "RollupQuarter",
     "Sample",
     "SavedView",
     "Score",
@@ -195,6 +199,7 @@ __all__ = [
     "TweetText",
     "TweetUpdate",
     "TweetVersion",
+    "Uncounted",
     "Window",
     "Worker",
     "WrongLogin",

@@ -25,6 +25,7 @@ from trackers.tweets.describe import describe
 from trackers.tweets.presence import counting_presences
 from trackers.tweets.record import Measured, record, unmeasured_at
 from trackers.tweets.snowflake import born_at, has_time
+from trackers.tweets.uncounted import noting_uncounted
 from trackers.tweets.versions import KnownTweet, SeenVersion, known_as, learn
 from trackers.xapi.results import Post
 from tweetwatch.database import array, cursor
@@ -42,6 +43,7 @@ _ARRIVE = statement(
     tweets=SELECT_TWEETS_TOPIC,
     staged=STAGED,
     counted=counting_presences("SELECT id, NULL AS before, 'unasked' AS after FROM arrived"),
+    uncounted=noting_uncounted("SELECT id FROM arrived"),
 )
 
 

@@ -14,6 +14,7 @@ from trackers.jobs import queue
 from trackers.jobs.models import TWEET_UPDATE
 from trackers.outbox.staging import SELECT_TWEETS_TOPIC, STAGED, TOPIC, later
 from trackers.tweets.presence import counting_presences
+from trackers.tweets.uncounted import noting_uncounted
 from tweetwatch.database import cursor
 
 # Locks are taken in the order of ids in the subquery: an UPDATE alone locks in its plan's order.
@@ -78,6 +79,7 @@ _DELETE_ROWS_FIRST = (
 )
 # A tweet that is gone already had its `delete` event.
 _UNTRACKED = counting_presences("SELECT id, presence AS before, NULL AS after FROM forgotten")
+_UNCOUNTED = noting_uncounted("SELECT id FROM forgotten")
 _UNTRACK = f"""
     WITH forgotten AS (
         DELETE FROM trackers_tweet WHERE id = ANY(%(ids)s::bigint[])
@@ -85,6 +87,7 @@ _UNTRACK = f"""
                   trackers_presence_v1(missing_reason, paid_on) AS presence
     ),
     counted AS ({_UNTRACKED}),
+    uncounted AS ({_UNCOUNTED}),
     {TOPIC},
     told AS (
         INSERT INTO trackers_event (topic_id, type, t, tweet_id)

@@ -17,10 +17,11 @@ from django.db import transaction
 from trackers.scores.benchmarks import INTERPRETED, make_due, mark_due
 from trackers.scores.models import SCORE_METRICS, STANDS_OUT
 from trackers.scores.read import SCORED
-from trackers.tweets.checkpoints.ages import AGES
+from trackers.tweets.checkpoints.ages import AGES, ROLLUP_AGES
 from trackers.tweets.gains.models import Window
 from trackers.tweets.models import METRICS
 from trackers.tweets.snowflake import first_id_at
+from trackers.tweets.uncounted import noting_uncounted
 from tweetwatch.database import array, cursor
 from tweetwatch.pieces import Deadline, PieceWork, in_pieces, select_count, take_work_lock
 from tweetwatch.statements import statement
@@ -55,12 +56,18 @@ SCORE = statement(
     stands_out=STANDS_OUT,
     young=f"{_YOUNG.total_seconds():.0f}",
 )
-_TAKE_CROSSED = """
+# Those that sets are summed up at go on to `rollups`.
+_ROLLED_UP = f"""
+    SELECT of.id FROM taken CROSS JOIN unnest(ids, ages) AS of(id, age)
+    WHERE of.age IN ({", ".join(str(AGES.index(age) + 1) for age in ROLLUP_AGES.values())})
+"""
+_TAKE_CROSSED = f"""
     WITH taken AS (
         DELETE FROM trackers_crossedages WHERE id = ANY(ARRAY(
             SELECT id FROM trackers_crossedages ORDER BY id LIMIT %(most)s))
-        RETURNING ids
-    )
+        RETURNING ids, ages
+    ),
+    uncounted AS ({noting_uncounted(_ROLLED_UP)})
     SELECT array_agg(DISTINCT id) FROM taken CROSS JOIN unnest(ids) AS id
 """
 FIND_OUTSTANDING = " UNION ".join(

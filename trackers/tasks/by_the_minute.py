@@ -27,6 +27,7 @@ from trackers.jobs.clock_jumps import is_clock_believed
 from trackers.jobs.findings import queue_findings
 from trackers.jobs.observed import database, minutes
 from trackers.jobs.upkeep import vacuum
+from trackers.rollups.update import update_rollups as bring_rollups_up_to_date
 from trackers.schedule import bulk, census, intervals, replan
 from trackers.schedule.stretch import history as stretch_history
 from trackers.schedule.stretch.update import update_stretch
@@ -98,6 +99,12 @@ def update_scores() -> None:
     those that crossed one, stand out, or move."""
     now, _ = intervals.current()
     bring_scores_up_to_date(now=now, deadline=periodic_task_deadline())
+
+
+def update_rollups() -> None:
+    """Every minute: sums of sets, of the quarters of an hour whose tweets changed."""
+    now, _ = intervals.current()
+    bring_rollups_up_to_date(now=now, deadline=periodic_task_deadline())
 
 
 def watch_replanning() -> None:

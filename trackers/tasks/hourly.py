@@ -30,6 +30,8 @@ from trackers.jobs.ordinary import log_pruned
 from trackers.jobs.processes import heartbeats
 from trackers.milestones import crossings
 from trackers.outbox import findings
+from trackers.rollups import audit as rollups
+from trackers.rollups.update import retire_rollups
 from trackers.schedule import bulk, intervals
 from trackers.schedule.stretch import history as stretch_history
 from trackers.timelines import deliver, expiry, removed_followers
@@ -67,6 +69,8 @@ def retire_samples() -> None:
     kept_for = timedelta(days=settings.SAMPLE_RETENTION_DAYS)
     worked = pack.retire(older_than=kept_for, now=now, deadline=periodic_task_deadline())
     log_pruned(worked, "tweets' months of samples", task="trackers.tasks.retire_samples")
+    worked = retire_rollups(now=now, deadline=periodic_task_deadline())
+    log_pruned(worked, "rollups", task="trackers.tasks.retire_samples")
 
 
 def prune_counters() -> None:
@@ -173,6 +177,12 @@ def audit_presences() -> None:
     """Every hour: compare how many tweets X shows, by our counts, with the tweets."""
     now, _ = intervals.current()
     presence.audit_presences(now=now, deadline=periodic_task_deadline())
+
+
+def audit_rollups() -> None:
+    """Every hour: compare sums of sets with a recount."""
+    now, _ = intervals.current()
+    rollups.audit_rollups(now=now, deadline=periodic_task_deadline())
 
 
 def audit_books() -> None:

@@ -5,11 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from trackers.tweets.entities import ENTITY_COLUMNS, entities_json
+from trackers.tweets.uncounted import noting_uncounted
 from trackers.xapi.results import Post
 from tweetwatch.database import cursor
 from tweetwatch.statements import statement
 
-_DESCRIBE = statement(__file__, "describe", entities=ENTITY_COLUMNS)
+_DESCRIBE = statement(
+    __file__,
+    "describe",
+    entities=ENTITY_COLUMNS,
+    uncounted=noting_uncounted("SELECT id FROM tweets"),
+)
 
 # Locks: the tweets, in the order of ids, as everywhere.
 _WITHHOLD = """

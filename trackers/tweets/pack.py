@@ -182,6 +182,12 @@ def _drop_if_empty(table: Partitioned, name: str) -> bool:
     return table.drop(name, unless=sql.SQL(_HAS_ROWS).format(rows=sql.Identifier(name)))
 
 
+def retired_before(now: datetime, kept_for: timedelta) -> datetime:
+    """The beginning of the first month that is not past a retention."""
+    since = (now - kept_for).astimezone(UTC)
+    return since.replace(day=1, hour=0, minute=0, second=0, microsecond=0)
+
+
 def retire(*, older_than: timedelta, now: datetime, deadline: Deadline) -> PieceWork:
     """Delete the packed samples of the months that ended before the retention, and the checkpoints
     of tweets that were a month old by then.
@@ -192,8 +198,7 @@ def retire(*, older_than: timedelta, now: datetime, deadline: Deadline) -> Piece
     with cursor() as db:
         row = db.execute(_BELIEVED_NOW, {"now": now}).fetchone()
     assert row is not None
-    since = (row[0] - older_than).astimezone(UTC)
-    since = since.replace(day=1, hour=0, minute=0, second=0, microsecond=0)
+    since = retired_before(row[0], older_than)
     of_times = delete_in_pieces(
         "sample retention",
         RETIRE,

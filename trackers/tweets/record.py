@@ -27,6 +27,7 @@ from trackers.outbox.staging import (
 from trackers.tweets.checkpoints.write import CHECKPOINTS, crosses
 from trackers.tweets.gains.models import may_be_listed
 from trackers.tweets.presence import counting_presences
+from trackers.tweets.uncounted import noting_uncounted
 from trackers.xapi.results import Figures
 from tweetwatch.database import Cursor, array, cursor
 from tweetwatch.statements import fill, statement
@@ -128,6 +129,9 @@ _CLOSED = statement(
         FROM recorded
         WHERE (missing_reason <> '' OR paid_before IS NULL) AND NOT belated {unless_earlier}
     """),
+    uncounted=noting_uncounted(
+        "SELECT id FROM recorded WHERE gone_at IS NOT NULL AND NOT belated {unless_earlier}"
+    ),
 )
 _RECORD_EVENTS = statement(
     __file__,

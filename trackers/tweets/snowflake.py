@@ -13,11 +13,11 @@ LARGEST_ID = 2**63 - 1
 
 
 # The sequential ids end below 3 * 10**10; X's epoch and half a minute later, all are above this.
-_FIRST_WITH_TIME = 10**11
+FIRST_WITH_TIME = 10**11
 
 
 def has_time(id: int) -> bool:
-    return id >= _FIRST_WITH_TIME
+    return id >= FIRST_WITH_TIME
 
 
 def ms_of(id: int) -> int:

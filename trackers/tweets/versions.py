@@ -16,6 +16,7 @@ from typing import NamedTuple
 from django.db import transaction
 
 from trackers.tweets.entities import ENTITY_COLUMNS, ENTITY_NAMES, entities_json
+from trackers.tweets.uncounted import note_uncounted
 from trackers.xapi.results import Post
 from tweetwatch.database import Cursor, array, cursor
 
@@ -256,6 +257,7 @@ def _store_chains(db: Cursor, chains: Sequence[Chain]) -> None:
     if merged:
         for statement in (_MOVE_VERSIONS, _REST_MERGED, _DELETE_TEXTS):
             db.execute(statement, merged_params)
+    note_uncounted(all_of_them["members"])
     roots = [chain.tweet_id for chain in chains]
     newest = {"of": roots, "newest": [chain.versions[-1] for chain in chains]}
     seen_at = [max(version.at for version in chain.seen.values()) for chain in chains]

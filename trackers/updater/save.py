@@ -17,6 +17,7 @@ from trackers.schedule import adapt
 from trackers.schedule.intervals import Plan, jittered
 from trackers.tweets.presence import counting_presences
 from trackers.tweets.record import recording
+from trackers.tweets.uncounted import noting_uncounted
 from trackers.updater.verdicts import Verdict
 from trackers.xapi.results import Shown
 from tweetwatch.database import array, cursor
@@ -40,6 +41,7 @@ SAVE = recording(
     __file__,
     "save",
     counted=_PRESENCES,
+    uncounted=noting_uncounted("SELECT id FROM unseen WHERE gone AND gone_at IS NULL"),
     bucket_keys=BUCKET_KEYS,
     stretch_most=adapt.MAX_AT_LEAST_STRETCH,
     hole=_HOLE_AFTER,

@@ -22,6 +22,7 @@ from trackers.ingest.sources import days
 from trackers.ingest.track_all import TrackedAll, track_all
 from trackers.jobs import queue
 from trackers.jobs.queue import Batch
+from trackers.tweets.uncounted import noting_uncounted
 from tweetwatch.database import array, cursor
 
 logger = logging.getLogger(__name__)
@@ -30,11 +31,16 @@ logger = logging.getLogger(__name__)
 _PAUSED_FOR = timedelta(seconds=30)
 
 # In the order of ids, so that two parts of a source with the same tweets do not deadlock.
-_YIELDED = """
-    INSERT INTO trackers_sourcetweet (source_id, tweet_id, seen_at, late)
-    SELECT %(source)s, id, now(), false FROM unnest(%(ids)s::bigint[]) AS arrival(id) ORDER BY id
-    ON CONFLICT DO NOTHING
-    RETURNING tweet_id
+YIELDED = f"""
+    WITH yielded AS (
+        INSERT INTO trackers_sourcetweet (source_id, tweet_id, seen_at, late)
+        SELECT %(source)s, id, now(), false FROM unnest(%(ids)s::bigint[]) AS arrival(id)
+        ORDER BY id
+        ON CONFLICT DO NOTHING
+        RETURNING tweet_id
+    ),
+    uncounted AS ({noting_uncounted("SELECT tweet_id AS id FROM yielded")})
+    SELECT tweet_id FROM yielded
 """
 
 # The last lock, since all parts of a file want it: it is held until the commit.
@@ -123,9 +129,7 @@ def _store_part(
     source, same = part.source_id, done.versions
     ids = {same[one.id].tweet_id if one.id in same else one.id for one in tweets}
     with cursor() as db:
-        new = [
-            row[0] for row in db.execute(_YIELDED, {"source": source, "ids": array(sorted(ids))})
-        ]
+        new = [row[0] for row in db.execute(YIELDED, {"source": source, "ids": array(sorted(ids))})]
         ImportPart.objects.filter(pk=part.pk).delete()
         again = len(tweets) - len(new)
         db.execute(_COUNT_YIELDED, {"source": source, "new": len(new), "again": again})

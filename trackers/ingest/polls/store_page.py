@@ -31,6 +31,7 @@ from trackers.ingest.track import edits, has_figures, histories, track_chunk
 from trackers.jobs.queue import Batch
 from trackers.schedule.intervals import Plan
 from trackers.tweets.record import Measured, mark_paid, record
+from trackers.tweets.uncounted import noting_uncounted
 from trackers.tweets.versions import known_as, learn
 from trackers.xapi.page import Page
 from trackers.xapi.results import Figures
@@ -110,17 +111,22 @@ def _store_next_step(
 
 
 # `late`: it appeared below a cursor that had already passed it, and in no gap: a leak.
-_YIELD = """
-    INSERT INTO trackers_sourcetweet (source_id, tweet_id, seen_at, late)
-    SELECT %(source)s, shown.tweet_id, %(at)s,
-           shown.id > %(begun)s AND coalesce(shown.id <= %(passed)s::bigint, false) AND NOT EXISTS (
-               SELECT FROM trackers_gap gap
-               WHERE gap.source_id = %(source)s AND gap.closed_at IS NULL AND gap.was_of = ''
-                 AND coalesce(gap.from_id, 0) < shown.id AND shown.id < gap.to_id)
-    FROM unnest(%(ids)s::bigint[], %(tweets)s::bigint[]) AS shown(id, tweet_id)
-    ORDER BY shown.tweet_id
-    ON CONFLICT DO NOTHING
-    RETURNING tweet_id, late
+_YIELD = f"""
+    WITH yielded AS (
+        INSERT INTO trackers_sourcetweet (source_id, tweet_id, seen_at, late)
+        SELECT %(source)s, shown.tweet_id, %(at)s,
+               shown.id > %(begun)s AND coalesce(shown.id <= %(passed)s::bigint, false)
+               AND NOT EXISTS (
+                   SELECT FROM trackers_gap gap
+                   WHERE gap.source_id = %(source)s AND gap.closed_at IS NULL AND gap.was_of = ''
+                     AND coalesce(gap.from_id, 0) < shown.id AND shown.id < gap.to_id)
+        FROM unnest(%(ids)s::bigint[], %(tweets)s::bigint[]) AS shown(id, tweet_id)
+        ORDER BY shown.tweet_id
+        ON CONFLICT DO NOTHING
+        RETURNING tweet_id, late
+    ),
+    uncounted AS ({noting_uncounted("SELECT tweet_id AS id FROM yielded")})
+    SELECT tweet_id, late FROM yielded
 """
 
 # The page's tweets that this transaction did not insert, locked in the order of ids before any of

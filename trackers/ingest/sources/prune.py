@@ -11,6 +11,7 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 
 from trackers.tweets.snowflake import first_id_at
+from trackers.tweets.uncounted import noting_uncounted
 from tweetwatch.database import cursor
 from tweetwatch.pieces import Deadline, PieceWork, delete_in_pieces, in_pieces, select_count
 from tweetwatch.statements import statement
@@ -44,7 +45,9 @@ _YIELDS_LEFT = """
         LIMIT 100000) left_over
 """
 
-PRUNE_YIELDS = statement(__file__, "prune_yields")
+PRUNE_YIELDS = statement(
+    __file__, "prune_yields", uncounted=noting_uncounted("SELECT tweet_id AS id FROM gone")
+)
 
 
 def prune_closed_gaps(*, now: datetime, deadline: Deadline) -> PieceWork:

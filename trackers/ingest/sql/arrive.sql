@@ -8,6 +8,7 @@ WITH arrived AS (
     RETURNING id
 ),
 counted AS ({counted}),
+uncounted AS ({uncounted}),
 {topic},
 told AS (
     INSERT INTO trackers_event (topic_id, type, t, tweet_id)

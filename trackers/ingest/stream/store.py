@@ -25,6 +25,7 @@ from trackers.ingest.stream.settings import Margins
 from trackers.ingest.track import edits, histories, track_chunk
 from trackers.money import ledger
 from trackers.tweets.presence import counting_presences
+from trackers.tweets.uncounted import noting_uncounted
 from trackers.tweets.versions import known_as, learn
 from tweetwatch.database import array, cursor
 from tweetwatch.statements import statement
@@ -42,13 +43,17 @@ _HOLD = """
     WHERE id = ANY(%(ids)s::bigint[]) AND paused_at IS NULL AND kind = 'stream'
     ORDER BY id FOR NO KEY UPDATE
 """
-_YIELD = """
-    INSERT INTO trackers_sourcetweet (source_id, tweet_id, seen_at, late)
-    SELECT source_id, tweet_id, now(), false
-    FROM unnest(%(sources)s::bigint[], %(tweets)s::bigint[]) AS heard(source_id, tweet_id)
-    ORDER BY source_id, tweet_id
-    ON CONFLICT DO NOTHING
-    RETURNING source_id, tweet_id
+_YIELD = f"""
+    WITH yielded AS (
+        INSERT INTO trackers_sourcetweet (source_id, tweet_id, seen_at, late)
+        SELECT source_id, tweet_id, now(), false
+        FROM unnest(%(sources)s::bigint[], %(tweets)s::bigint[]) AS heard(source_id, tweet_id)
+        ORDER BY source_id, tweet_id
+        ON CONFLICT DO NOTHING
+        RETURNING source_id, tweet_id
+    ),
+    uncounted AS ({noting_uncounted("SELECT tweet_id AS id FROM yielded")})
+    SELECT source_id, tweet_id FROM yielded
 """
 _PAY = statement(
     __file__,

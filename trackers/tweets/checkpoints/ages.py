@@ -20,6 +20,8 @@ AGES_S = tuple(age.total_seconds() for age in AGES)
 # An age is enclosed by two measurements if the earlier one was made at half of it or later, and the
 # later one at twice of it or earlier.
 MAX_FACTOR = 2
+# Those at which sets of tweets are summed up (`rollups`), as their columns are called.
+ROLLUP_AGES = {"1h": _HOUR, "24h": 24 * _HOUR, "7d": 7 * _DAY}
 
 
 def place_of(age: timedelta) -> int:

@@ -18,4 +18,6 @@ noted AS (
 ),
 {checkpoints},
 -- What X said of them changes at the first look-up, and when it shows a missing one again.
-presence AS ({counted})
+presence AS ({counted}),
+-- A gone one that is shown again belongs to its sets again.
+shown_again AS ({uncounted})

@@ -30,7 +30,8 @@ tweets AS (
         created_at = coalesce(held.created_at, t.created_at), withheld = held.withheld
     FROM held WHERE t.id = ANY(ARRAY[held.id])
     RETURNING t.id
-)
+),
+uncounted AS ({uncounted})
 INSERT INTO trackers_tweettext (tweet_id, text, lang, edit_history, conversation_id,
                                 replied_to, quoted, retweeted, media_keys, kind,
                                 hashtags, cashtags, mentions, domains, links)

@@ -16,6 +16,7 @@ from trackers.history import Actor
 from trackers.jobs import ordinary
 from trackers.notes.models import Note, drop_notes, move_notes
 from trackers.tweets.tags.models import Tag
+from trackers.tweets.uncounted import noting_uncounted
 from tweetwatch.database import cursor
 from tweetwatch.pieces import Deadline, PieceWork, in_pieces, select_count
 from tweetwatch.statements import statement
@@ -24,7 +25,12 @@ _SWEEP_TASK = "trackers.tasks.sweep_tags"
 # Rows per transaction.
 _ROWS_PER_SWEEP = 5000
 
-SWEEP = statement(__file__, "sweep", piece=_ROWS_PER_SWEEP)
+SWEEP = statement(
+    __file__,
+    "sweep",
+    piece=_ROWS_PER_SWEEP,
+    uncounted=noting_uncounted("SELECT tweet_id AS id FROM gone"),
+)
 # Both are bounded: larger numbers need not be exact. Ordered, or the planner would scan the table
 # for the rows of a tag that it assumes to be frequent.
 SWEEP_LEFT = """

@@ -9,39 +9,48 @@ from django.db.models.functions import Lower
 
 from trackers.tweets.finding.direction import Direction, FoundIds
 from trackers.tweets.tags.models import TweetTag
-from tweetwatch.database import cursor
+from trackers.tweets.uncounted import noting_uncounted
+from tweetwatch.pieces import select_count
 
 # SHARE: ending the tag waits for this, or it is ended already. KEY SHARE, in the order of the ids:
 # untracking a tweet meanwhile also deletes its tags, and measuring it does not wait.
 # LATERAL: by the primary key, whatever the statistics say.
-_TAG_TWEETS = """
+_TAG_TWEETS = f"""
     WITH tag AS MATERIALIZED (
         SELECT id FROM trackers_tag WHERE id = %(tag)s AND ended_at IS NULL FOR SHARE
     ),
     held AS MATERIALIZED (
         SELECT held.id FROM unnest(%(ids)s::bigint[]) AS asked(id) CROSS JOIN LATERAL (
             SELECT id FROM trackers_tweet WHERE id = asked.id FOR KEY SHARE) held
-    )
-    INSERT INTO trackers_tweettag (tag_id, tweet_id)
-    SELECT tag.id, held.id FROM tag CROSS JOIN held
-    ON CONFLICT DO NOTHING
+    ),
+    tagged AS (
+        INSERT INTO trackers_tweettag (tag_id, tweet_id)
+        SELECT tag.id, held.id FROM tag CROSS JOIN held
+        ON CONFLICT DO NOTHING
+        RETURNING tweet_id AS id
+    ),
+    uncounted AS ({noting_uncounted("SELECT id FROM tagged")})
+    SELECT count(*) FROM tagged
 """
-_UNTAG_TWEETS = """
-    DELETE FROM trackers_tweettag
-    WHERE tag_id = %(tag)s AND tweet_id = ANY(%(ids)s::bigint[])
+_UNTAG_TWEETS = f"""
+    WITH untagged AS (
+        DELETE FROM trackers_tweettag
+        WHERE tag_id = %(tag)s AND tweet_id = ANY(%(ids)s::bigint[])
+        RETURNING tweet_id AS id
+    ),
+    uncounted AS ({noting_uncounted("SELECT id FROM untagged")})
+    SELECT count(*) FROM untagged
 """
 
 
 def tag_tweets(tag: int, ids: Iterable[int]) -> int:
     """Tag these tweets; return how many did not have the tag. 0 if the tag is ended."""
-    with cursor() as db:
-        return db.execute(_TAG_TWEETS, {"tag": tag, "ids": sorted(ids)}).rowcount
+    return select_count(_TAG_TWEETS, {"tag": tag, "ids": sorted(ids)})
 
 
 def untag_tweets(tag: int, ids: Iterable[int]) -> int:
     """Remove the tag from these tweets; return how many had it."""
-    with cursor() as db:
-        return db.execute(_UNTAG_TWEETS, {"tag": tag, "ids": sorted(ids)}).rowcount
+    return select_count(_UNTAG_TWEETS, {"tag": tag, "ids": sorted(ids)})
 
 
 def tags_of(ids: Sequence[int]) -> dict[int, list[str]]:

@@ -167,6 +167,7 @@ unreadable AS (
     FROM held h WHERE t.id = ANY(ARRAY[h.id]) AND h.kind IN ('broken', '')
 ),
 presences AS ({counted}),
+uncounted AS ({uncounted}),
 -- What X no longer shows we show no longer either.
 hushed AS (
     DELETE FROM trackers_tweettext

@@ -19,5 +19,6 @@ gone AS (
     DELETE FROM trackers_sourcetweet WHERE ctid = ANY(ARRAY(
         SELECT place FROM old JOIN kept USING (source_id) WHERE old.tweet_id < kept.from_id))
     RETURNING tweet_id
-)
+),
+uncounted AS ({uncounted})
 SELECT (SELECT max(seen_at) FROM old), (SELECT count(*) FROM gone)

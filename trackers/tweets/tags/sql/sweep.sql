@@ -21,5 +21,6 @@ moved AS (
     INSERT INTO trackers_tweettag (tag_id, tweet_id)
     SELECT target.id, held.id FROM target CROSS JOIN held
     ON CONFLICT DO NOTHING
-)
+),
+uncounted AS ({uncounted})
 SELECT count(*) FROM gone

@@ -1,0 +1,113 @@
+"""The figures of a set in a period, from its rollups.
+
+    sums(RollupKind.SOURCE, "12", since, until, age=timedelta(days=1))
+
+`key` is as `Rollup` has it. `age` is one of ROLLUP_AGES. A period begins and ends on quarters of an
+hour, as days of every time zone do; a time within one belongs to the quarter that it is in.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import NamedTuple
+
+from trackers.rollups.classes import CLASSES, median_of
+from trackers.rollups.models import QUARTER_MS, RollupKind
+from trackers.rollups.recount import quarter_at
+from trackers.tweets.checkpoints.ages import ROLLUP_AGES
+from trackers.tweets.models import METRICS
+from tweetwatch.database import cursor
+from tweetwatch.statements import fill
+
+COLUMN_OF_AGE = {age: name for name, age in ROLLUP_AGES.items()}
+_OF_SET = """
+    FROM trackers_rollup
+    WHERE kind = %(kind)s AND key = %(key)s AND quarter >= %(first)s AND quarter < %(beyond)s
+"""
+_SUMS = {
+    age: f"""
+        SELECT quarter, posts, measured_{name},
+               {", ".join(f"coalesce({metric}_{name}, 0)" for metric in METRICS)}
+        {_OF_SET} ORDER BY quarter
+    """
+    for age, name in COLUMN_OF_AGE.items()
+}
+# The places are in order, so those of one metric are found by halving.
+_CLASSES_OF = """
+    SELECT place - {least} AS class, posts::bigint FROM (
+        SELECT places_{age} AS places, counts_{age} AS counts,
+               width_bucket(({least} - 1)::smallint, places_{age}) + 1 AS first,
+               width_bucket(({least} + {most})::smallint, places_{age}) AS last
+        FROM (SELECT r.places_{age}, r.counts_{age} OFFSET 0) r
+    ) r CROSS JOIN unnest(places[first:last], counts[first:last]) AS of(place, posts)
+    UNION ALL
+    SELECT trackers_class_v1(r.{metric}_{age}), 1
+    WHERE r.places_{age} IS NULL AND r.{metric}_{age} IS NOT NULL
+"""
+
+
+def _classes_of(metric: str, age: timedelta) -> str:
+    """In SQL: of a rollup `r` the classes of a metric at that age, and how many posts each has."""
+    return fill(
+        _CLASSES_OF,
+        {
+            "metric": metric,
+            "age": COLUMN_OF_AGE[age],
+            "least": METRICS.index(metric) * CLASSES,
+            "most": CLASSES - 1,
+        },
+    )
+
+
+def _histogram(metric: str, age: timedelta) -> str:
+    return f"""
+        SELECT c.class, sum(c.posts)::bigint FROM (
+            SELECT places_{COLUMN_OF_AGE[age]}, counts_{COLUMN_OF_AGE[age]},
+                   {metric}_{COLUMN_OF_AGE[age]}
+            {_OF_SET} AND measured_{COLUMN_OF_AGE[age]} > 0 OFFSET 0
+        ) r CROSS JOIN LATERAL ({_classes_of(metric, age)}) c GROUP BY c.class
+    """
+
+
+HISTOGRAMS = {(metric, age): _histogram(metric, age) for metric in METRICS for age in COLUMN_OF_AGE}
+
+
+class QuarterSums(NamedTuple):
+    """The posts of a quarter of an hour, and what those that reached the age had at it."""
+
+    at: datetime  # when it begins
+    posts: int
+    measured: int  # those with a checkpoint of that age
+    retweets: int
+    replies: int
+    likes: int
+    quotes: int
+    bookmarks: int
+    views: int
+
+
+def sums(
+    kind: RollupKind, key: str, since: datetime, until: datetime, age: timedelta
+) -> list[QuarterSums]:
+    """By quarter of an hour, in the order of time; those without posts are left out."""
+    with cursor() as db:
+        rows = db.execute(_SUMS[age], _params(kind, key, since, until)).fetchall()
+    return [
+        QuarterSums(datetime.fromtimestamp(quarter * QUARTER_MS // 1000, UTC), *counts)
+        for quarter, *counts in rows
+    ]
+
+
+def median(
+    kind: RollupKind, key: str, since: datetime, until: datetime, age: timedelta, metric: str
+) -> float | None:
+    """About the median of a metric (`classes`), of the posts that have it; None: none does."""
+    with cursor() as db:
+        rows = db.execute(HISTOGRAMS[metric, age], _params(kind, key, since, until)).fetchall()
+    return median_of(dict(rows))
+
+
+def _params(kind: RollupKind, key: str, since: datetime, until: datetime) -> dict[str, object]:
+    return {
+        "kind": int(kind), "key": key, "first": quarter_at(since), "beyond": quarter_at(until)
+    }  # fmt: skip
