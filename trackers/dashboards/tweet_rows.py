@@ -5,7 +5,7 @@ from __future__ import annotations
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime, timedelta
+from datetime import datetime
 from html import escape
 
 from django.utils.safestring import SafeString
@@ -16,7 +16,7 @@ from trackers.dashboards.post_texts import linked_text, text_and_links
 from trackers.dashboards.scores import score_cell
 from trackers.dashboards.words import Moment, ago, commas, due, signed
 from trackers.jobs import queue
-from trackers.schedule.intervals import Plan
+from trackers.schedule.intervals import Plan, usual_interval
 from trackers.scores.read import Scored, main_score, scores_of
 from trackers.timelines.homes.page import Embedded
 from trackers.tweets.displayed import StoredLinks
@@ -260,13 +260,3 @@ def figure_cell(figure: Figure, since: str) -> str:
         f'<td class="figure {metric}{zero}" data-label="{label}" data-metric="{metric}">'
         f'<data value="{escape(figure.exact)}">{escape(figure.value)}</data>{delta}</td>'
     )
-
-
-def usual_interval(tweet: Tweet, plan: Plan) -> Usual:
-    """How often the plan checks this tweet, as a function of the time: half of what is a hole."""
-
-    def every(at: datetime) -> timedelta | None:
-        hole_after = plan.hole_after(plan.tier(tweet.created_at, now=at))
-        return hole_after / 2 if hole_after else None
-
-    return every

@@ -22,6 +22,7 @@ class HappeningKind(models.TextChoices):
     GONE = "gone", "deleted or hidden"  # reason, views: the last count, null if unknown
     EDITED = "edited", "edited"  # versions: how many there are
     FELL = "fell", "a metric fell"  # metric, before, after
+    SECOND_WAVE = "second_wave", "second wave"  # metric; before and after: gained in an hour
 
 
 class HappeningQuerySet(models.QuerySet["Happening"]):

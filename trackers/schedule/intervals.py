@@ -14,7 +14,9 @@ from typing import Any
 from trackers.schedule.adapt import MAX_AT_LEAST_STRETCH, Bounds, adapted_wait, bounds
 from trackers.schedule.models import Interval
 from trackers.schedule.validate import IntervalRow
+from trackers.tweets.models import Tweet
 from trackers.tweets.pace import strangers_pace
+from trackers.tweets.series import Usual
 from tweetwatch.database import fetch_together
 
 # Up to this far in the future a tweet's time is a difference of clocks; beyond it, a wrong date.
@@ -171,3 +173,13 @@ def jittered(
     # In seconds: multiplying a timedelta by a float is exact, and takes four times as long.
     seconds = (wait or tier.every).total_seconds() * (1 + tier.jitter * (2 * share - 1))
     return timedelta(seconds=seconds)
+
+
+def usual_interval(tweet: Tweet, plan: Plan) -> Usual:
+    """How often the plan checks this tweet, as a function of the time: half of what is a hole."""
+
+    def every(at: datetime) -> timedelta | None:
+        hole_after = plan.hole_after(plan.tier(tweet.created_at, now=at))
+        return hole_after / 2 if hole_after else None
+
+    return every

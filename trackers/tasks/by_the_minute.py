@@ -37,6 +37,7 @@ from trackers.tweets import pack, presence
 from trackers.tweets.gains import places
 from trackers.tweets.gains import update as gains
 from trackers.tweets.pack import CHECKPOINTS, SAMPLES
+from trackers.tweets.second_waves import note_second_waves
 from trackers.tweets.tags.lookups import update_lookups_of_tags
 from trackers.updater import authors
 from trackers.updater.rationing import ration_projects
@@ -88,10 +89,11 @@ def forecast_days() -> None:
 
 
 def update_gains() -> None:
-    """Every minute: the lists of what grows fastest."""
-    now, _ = intervals.current()
+    """Every minute: the lists of what grows fastest, and which of them are second waves."""
+    now, plan = intervals.current()
     gains.update_gains(now=now, deadline=periodic_task_deadline())
     places.store_places(now=now)
+    note_second_waves(lambda tweet: intervals.usual_interval(tweet, plan), now=now)
 
 
 def update_scores() -> None:

@@ -41,9 +41,9 @@ from trackers.dashboards.compare.query import (
     parse_compare_query,
 )
 from trackers.dashboards.exports import as_file
-from trackers.dashboards.tweet_rows import LABELS, usual_interval
+from trackers.dashboards.tweet_rows import LABELS
 from trackers.ingest.sources.models import Source, SourceTweet
-from trackers.schedule.intervals import Plan, current
+from trackers.schedule.intervals import Plan, current, usual_interval
 from trackers.tweets.growth.at_ages import Born, CountsAtAge, at_ages
 from trackers.tweets.growth.earlier import of_author, of_these
 from trackers.tweets.models import Author, Tweet

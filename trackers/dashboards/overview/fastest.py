@@ -14,10 +14,10 @@ from django.views.decorators.http import require_safe
 from trackers.dashboards.access import VIEW_TWEETS, needs
 from trackers.dashboards.charts.small import Sparkline, sparkline
 from trackers.dashboards.parts import is_kiosk, render_parts
-from trackers.dashboards.tweet_rows import LABELS, RUNS_DRAWN, usual_interval
+from trackers.dashboards.tweet_rows import LABELS, RUNS_DRAWN
 from trackers.dashboards.words import Moment, ago, commas, lasting
 from trackers.listing.query import AGE_FILTERS, TweetQuery
-from trackers.schedule.intervals import current
+from trackers.schedule.intervals import current, usual_interval
 from trackers.tweets.gains.models import By, Gain, Window
 from trackers.tweets.gains.places import Places, places
 from trackers.tweets.models import Tweet

@@ -124,7 +124,7 @@ def _of_happenings(since: datetime) -> list[SinceLine]:
 def _weight(figures: _HappeningFigures) -> int:
     """What is worth naming first: the highest milestone, the most seen, the deepest fall."""
     if "before" in figures:
-        return int(figures["before"]) - int(figures["after"])
+        return abs(int(figures["before"]) - int(figures["after"]))
     return int(figures.get("at") or figures.get("views") or 0)
 
 
@@ -146,6 +146,10 @@ def _fell(figures: _HappeningFigures, _text: str = "") -> str:
     return f"{figures['metric']} from {commas(figures['before'])} to {commas(figures['after'])}"
 
 
+def _came_back(figures: _HappeningFigures, _text: str = "") -> str:
+    return f"{commas(figures['after'])} {figures['metric']} in an hour"
+
+
 def _short(text: str) -> str:
     line = " ".join(text.split())
     return line if len(line) <= _MAX_TEXT else f"{line[: _MAX_TEXT - 1]}…"
@@ -156,18 +160,21 @@ _EXAMPLES: Mapping[HappeningKind, Callable[[_HappeningFigures, str], str]] = {
     HappeningKind.GONE: _was_seen,
     HappeningKind.EDITED: _now_says,
     HappeningKind.FELL: _fell,
+    HappeningKind.SECOND_WAVE: _came_back,
 }
 _WORDS = {
     HappeningKind.MILESTONE: "passed a milestone",
     HappeningKind.GONE: "deleted or hidden",
     HappeningKind.EDITED: "edited",
     HappeningKind.FELL: "lost counts",
+    HappeningKind.SECOND_WAVE: "second wave",
 }
 _FIRST_WORDS = {
     HappeningKind.MILESTONE: "the highest: ",
     HappeningKind.GONE: "the most seen: ",
     HappeningKind.EDITED: "the last: ",
     HappeningKind.FELL: "the most: ",
+    HappeningKind.SECOND_WAVE: "the highest: ",
 }
 
 

@@ -10,10 +10,10 @@ from operator import attrgetter
 from typing import TypedDict
 
 from trackers.dashboards.charts.scales import shortened
-from trackers.dashboards.tweet_rows import LABELS, usual_interval
+from trackers.dashboards.tweet_rows import LABELS
 from trackers.dashboards.tweets.growth import DAY_LENGTH, Step, daily_steps, day_of, hourly_steps
 from trackers.dashboards.words import commas, lasting
-from trackers.schedule.intervals import Plan
+from trackers.schedule.intervals import Plan, usual_interval
 from trackers.scores.earlier import UsualArea
 from trackers.tweets.export import SAMPLE_COLUMNS
 from trackers.tweets.growth.band import ages
