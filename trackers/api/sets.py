@@ -118,8 +118,10 @@ class HourOut(Schema):
 
 
 class PeriodOut(Schema):
-    """`before`: null where it has more posts than are read. `newest_since`: null if all posts of
-    the period were read; else the figures are of those since then."""
+    """`summed`: `this`, `before` and `steps` are of more posts than are read, and the median is
+    known of `metric` alone, to two digits. `newest_since`: null if all posts of the period were
+    read; else what is not summed, and `above`, is of those since then. `before`: null where nothing
+    can be compared."""
 
     kind: KindOfSet
     key: str
@@ -132,6 +134,7 @@ class PeriodOut(Schema):
     this: SummaryOut
     before: SummaryOut | None
     newest_since: TimeOut | None
+    summed: bool
     steps: list[StepOut]
     best: list[ListedOut]
     worst: list[ListedOut]
@@ -210,6 +213,7 @@ def _period_json(of: TweetSet, figures: PeriodFigures, zone: str) -> dict[str, A
         "this": _summary_json(figures.this),
         "before": _summary_json(figures.before) if figures.before else None,
         "newest_since": iso(figures.newest_since) if figures.newest_since else None,
+        "summed": figures.is_summed,
         "steps": [
             {
                 **_span_json(step.span),

@@ -124,7 +124,7 @@ def _in_step(
 
 def best(posts: Iterable[Post], metric: str) -> list[Post]:
     """Those of the highest scores above usual; where none has a score, of the highest counts."""
-    shown = [post for post in posts if not post.is_gone and _count_of(post, metric) is not None]
+    shown = [post for post in posts if _count_of(post, metric) is not None]
     scored = [post for post in shown if post.score is not None]
     if not scored:
         return sorted(shown, key=lambda post: -(_count_of(post, metric) or 0))[:_MOST_LISTED]
@@ -134,7 +134,7 @@ def best(posts: Iterable[Post], metric: str) -> list[Post]:
 
 def worst(posts: Iterable[Post]) -> list[Post]:
     """Those farthest below what is usual."""
-    shown = [post for post in posts if not post.is_gone and post.score is not None]
+    shown = [post for post in posts if post.score is not None]
     below = [post for post in shown if (post.score or 0) <= AS_USUAL[0]]
     return sorted(below, key=lambda post: post.score or 0)[:_MOST_LISTED]
 

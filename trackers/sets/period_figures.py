@@ -5,7 +5,8 @@ members, the newest 6,000 of both periods and of the heat map â”€> their posts â
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from trackers.sets.figures import (
@@ -25,6 +26,7 @@ from trackers.sets.figures import (
     worst,
 )
 from trackers.sets.kinds import SetKind, TweetSet
+from trackers.sets.large import summed_period
 from trackers.sets.members import Members, newest_members
 from trackers.sets.periods import LAST_24_HOURS, Period, TimeSpan
 from trackers.sets.posts import Post, read_posts
@@ -43,9 +45,10 @@ class PeriodFigures:
     age: str  # of SET_AGES
     metric: str
     this: Summary
-    # None: it has more posts than are read, so that nothing can be compared.
-    before: Summary | None
-    # None: the figures are of all posts; else only of those from then on, the newest.
+    before: Summary | None  # None: not all of it is known, so that nothing can be compared
+    is_summed: bool  # both, and the steps, are of all posts, however many
+    # None: all posts of the period were read; else those from then on, the newest. What is not
+    # summed up is of these.
     newest_since: datetime | None
     steps: list[Step]
     best: list[Post]
@@ -64,6 +67,66 @@ def default_age(period: str) -> str:
     return "1h" if period == LAST_24_HOURS else "24h"
 
 
+@dataclass(frozen=True, slots=True)
+class BothPeriods:
+    """Ids, the newest first."""
+
+    this: list[int]
+    before: list[int] | None  # None: not all of both are known, so that nothing can be compared
+    is_whole: bool  # all of this period
+
+    def posts_of(self, posts: Mapping[int, Post]) -> tuple[list[Post], list[Post] | None]:
+        """Of those that were read."""
+        this, before = (
+            None if ids is None else [posts[id] for id in ids if id in posts]
+            for ids in (self.this, self.before)
+        )
+        return this or [], before
+
+    def newest_since(self, this: Iterable[Post]) -> datetime | None:
+        """Since when the posts are all that there are; None where these are the whole period."""
+        return None if self.is_whole else min((post.at for post in this), default=None)
+
+
+def split_periods(members: Members, period: Period) -> BothPeriods:
+    this, is_whole = _newest(members, period.this)
+    before, is_before_whole = _newest(members, period.before)
+    return BothPeriods(this, before if is_whole and is_before_whole else None, is_whole)
+
+
+@dataclass(frozen=True, slots=True)
+class Headline:
+    this: Summary
+    before: Summary | None
+    steps: list[Step]
+    is_summed: bool
+
+
+def headline_of(
+    of: TweetSet,
+    period: Period,
+    this: list[Post],
+    before: list[Post] | None,
+    *,
+    age: str,
+    metric: str,
+) -> Headline:
+    """From the posts; where they are not all of both periods (`before` is None), from rollups, but
+    for the share above usual."""
+    old, old_before = period.old_enough(SET_AGES[age])
+    read = summary(this, old, metric)
+    if before is not None:
+        steps = by_step(period.steps, this, before, metric)
+        return Headline(read, summary(before, old_before, metric), steps, is_summed=False)
+    summed = summed_period(of, period, age=SET_AGES[age], metric=metric)
+    # Rollups of a set that has just begun are not made yet.
+    if summed is None or summed.this.posts < len(this):
+        steps = by_step(period.steps, this, None, metric)
+        return Headline(read, None, steps, is_summed=False)
+    whole = replace(summed.this, scored=read.scored, above=read.above)
+    return Headline(whole, summed.before, summed.steps, is_summed=True)
+
+
 def period_figures(
     of: TweetSet,
     period: Period,
@@ -77,29 +140,25 @@ def period_figures(
     since = min(period.before.since, heat_span.since)
     everything = TimeSpan(since, period.this.until)
     members = newest_members(of, everything, most=2 * MAX_POSTS + 1, matches=matches)
-    this_ids, is_whole = _newest(members, period.this)
-    before_ids, is_before_whole = _newest(members, period.before)
-    if not (is_whole and is_before_whole):
-        before_ids = []
+    both = split_periods(members, period)
     heat_ids, _ = _newest(members, heat_span)
-    wanted = dict.fromkeys([*this_ids, *before_ids, *heat_ids])
+    wanted = dict.fromkeys([*both.this, *(both.before or ()), *heat_ids])
     posts = read_posts(wanted, age=SET_AGES[age], metric=metric)
-    this = [posts[id] for id in this_ids if id in posts]
-    before = [posts[id] for id in before_ids if id in posts] if is_before_whole else None
-    before = before if is_whole else None
+    this, before = both.posts_of(posts)
     for_heat = [posts[id] for id in heat_ids if id in posts]
-    old, old_before = period.old_enough(SET_AGES[age])
-    newest_since = min((post.at for post in this), default=None) if not is_whole else None
+    old, _ = period.old_enough(SET_AGES[age])
     measured = [post for post in this if post.at in old]
     heat = heat_map(for_heat, period.zone, metric)
+    headline = headline_of(of, period, this, before, age=age, metric=metric)
     return PeriodFigures(
         period=period,
         age=age,
         metric=metric,
-        this=summary(this, old, metric),
-        before=None if before is None else summary(before, old_before, metric),
-        newest_since=newest_since,
-        steps=by_step(period.steps, this, before, metric),
+        this=headline.this,
+        before=headline.before,
+        is_summed=headline.is_summed,
+        newest_since=both.newest_since(this),
+        steps=headline.steps,
         best=best(measured, metric),
         worst=worst(measured),
         distribution=distribution(measured, metric),

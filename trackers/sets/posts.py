@@ -27,7 +27,6 @@ class Post(NamedTuple):
     author: int | None
     kind: int | None  # of PostKind; None: not known
     lang: str
-    is_gone: bool
     counts: Figures | None  # at the age; None: it was not measured then
     scored: Scored | None = None  # the metric that was asked for, at the age
 
@@ -38,15 +37,14 @@ class Post(NamedTuple):
 
 
 def read_posts(ids: Iterable[int], *, age: timedelta, metric: str) -> dict[int, Post]:
-    """By id; `age` is one of AGES. Retweets are left out. Two statements, each by keys."""
+    """By id; `age` is one of AGES. Retweets and gone posts are left out. Two statements,
+    each by keys."""
     place = AGES.index(age) + 1
     with cursor() as db:
         rows = db.execute(POSTS, {"ids": array(ids), "age": place}, binary=True).fetchall()
     posts = {
-        id: Post(
-            id, born_at(id), author, kind, lang, is_gone, Figures(*counts) if is_known else None
-        )
-        for id, author, kind, lang, is_gone, is_known, *counts in rows
+        id: Post(id, born_at(id), author, kind, lang, Figures(*counts) if is_known else None)
+        for id, author, kind, lang, is_known, *counts in rows
     }
     return _scored(posts, place=place, metric=metric)
 

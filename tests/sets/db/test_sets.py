@@ -6,14 +6,17 @@ from zoneinfo import ZoneInfo
 
 import pytest
 from django.contrib.auth.models import Group, User
+from django.db import transaction
 from django.utils import timezone
 
 from tests.scores.posts import NOW, checkpoint, post
 from trackers.dashboards.models import SavedView
 from trackers.ingest.sources.models import Source, SourceTweet
 from trackers.roles import VIEWER
+from trackers.rollups.recount import recount
 from trackers.scores.benchmarks import make_benchmarks
 from trackers.sets import members, period_figures
+from trackers.sets.compared import compared_set
 from trackers.sets.kinds import SetKind, find_set
 from trackers.sets.period_figures import period_figures as figures_of
 from trackers.sets.periods import TimeSpan, named_period
@@ -128,7 +131,7 @@ def filled():
     }
 
 
-def recount(ids, span, old):
+def counted_again(ids, span, old):
     born = {id: Tweet.objects.get(pk=id).created_at for id in ids}
     inside = [id for id in ids if span.since <= born[id] < span.until]
     old_enough = [id for id in inside if old.since <= born[id] < old.until]
@@ -165,8 +168,8 @@ def test_figures_of_each_kind_are_what_a_recount_says(viewer):
 
         made = figures_of(of, period, age="24h", metric="views")
 
-        assert recount(ids, period.this, old) == counted(made.this), kind
-        assert recount(ids, period.before, old_before) == counted(made.before), kind
+        assert counted_again(ids, period.this, old) == counted(made.this), kind
+        assert counted_again(ids, period.before, old_before) == counted(made.before), kind
         assert made.this.old_enough < made.this.posts
         assert made.newest_since is None
         assert sum(step.posts for step in made.steps) == made.this.posts
@@ -182,10 +185,10 @@ def test_a_view_has_the_matches_that_it_is_given(viewer):
 
     made = figures_of(of, period, age="24h", metric="views", matches=members.Members(ids[5:25], 0))
 
-    assert made.this.posts == recount(ids[5:25], period.this, period.this)["posts"]
+    assert made.this.posts == counted_again(ids[5:25], period.this, period.this)["posts"]
 
 
-def test_retweets_and_versions_are_left_out_and_gone_posts_are_not_listed(viewer):
+def test_retweets_versions_and_gone_posts_are_left_out(viewer):
     kept, retweet, version, gone = (post(7, posted=n * 26 * HOUR) for n in range(1, 5))
     TweetText.objects.filter(pk=retweet.id).update(kind=None)
     Tweet.objects.filter(pk=version.id).update(version_of=kept.id)
@@ -197,7 +200,7 @@ def test_retweets_and_versions_are_left_out_and_gone_posts_are_not_listed(viewer
 
     made = figures_of(find_set("author", "7", viewer), period, age="24h", metric="views")
 
-    assert made.this.posts == 2
+    assert made.this.posts == 1
     assert [one.id for one in made.best] == [kept.id]
 
 
@@ -278,3 +281,44 @@ def test_scores_are_at_the_age_against_what_is_usual_then(viewer):
     assert [(one.id, one.score) for one in made.worst] == [(miss.id, -4)]
     assert made.this.above == 1 / made.this.scored
     assert (made.best[0].scored.expected, made.best[0].scored.posts) == (1000, 22)
+
+
+def test_of_more_posts_than_are_read_rollups_say_what_all_have(viewer, monkeypatch):
+    sets = filled()
+    first = int((NOW - 30 * DAY).timestamp()) // 900
+    with transaction.atomic():
+        recount(range(first, int(NOW.timestamp()) // 900 + 1), now=NOW)
+    period = named_period("7d", ZoneInfo("Asia/Kathmandu"), now=NOW)
+    for kind, key in sets:
+        of = find_set(kind, key, viewer)
+        with monkeypatch.context() as patch:
+            whole = figures_of(of, period, age="24h", metric="views")
+            patch.setattr(period_figures, "MAX_POSTS", 5)
+
+            made = figures_of(of, period, age="24h", metric="views")
+
+        assert made.is_summed
+        assert not whole.is_summed
+        assert made.newest_since is not None
+        for summed, read in ((made.this, whole.this), (made.before, whole.before)):
+            assert (summed.posts, summed.old_enough) == (read.posts, read.old_enough)
+            assert (summed.measured, summed.total) == (read.measured, read.total)
+            assert summed.rate == pytest.approx(read.rate)
+            assert summed.median["views"] == pytest.approx(read.median["views"], rel=0.2)
+        assert made.steps == whole.steps
+
+
+def test_a_comparison_has_the_figures_of_each_set_and_medians_by_age(
+    viewer, django_assert_num_queries
+):
+    filled()
+    of = find_set("author", "7", viewer)
+    period = named_period("7d", UTC_ZONE, now=NOW)
+    whole = figures_of(of, period, age="24h", metric="views")
+
+    with django_assert_num_queries(4):
+        made = compared_set(of, period, age="24h", metric="views")
+
+    assert (made.this, made.before, made.steps) == (whole.this, whole.before, whole.steps)
+    assert made.by_age == {DAY: made.this.median["views"]}
+    assert made.aged == made.this.old_enough

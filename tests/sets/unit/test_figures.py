@@ -27,12 +27,12 @@ HOUR = timedelta(hours=1)
 UTC_ZONE = ZoneInfo("UTC")
 
 
-def post(views=None, *, at=MONDAY, score=None, number=1, kind=6, is_gone=False, **counts):
+def post(views=None, *, at=MONDAY, score=None, number=1, kind=6, **counts):
     figures = None
     if views is not None or counts:
         figures = Figures(**{**dict.fromkeys(Figures._fields, 0), "views": views, **counts})
     scored = Scored("views", views, 100.0, 12, None, score)
-    return Post(number, at, 7, kind, "en", is_gone, figures, scored)
+    return Post(number, at, 7, kind, "en", figures, scored)
 
 
 def test_younger_posts_are_counted_and_their_figures_wait():
@@ -78,10 +78,9 @@ def test_the_share_above_usual_is_of_those_with_a_score():
     assert summary(posts[:4], EVER, "views").above is None
 
 
-def test_best_and_worst_are_far_from_usual_and_still_there():
+def test_best_and_worst_are_far_from_usual():
     scores = {1: 3.0, 2: 12.0, 3: -2.0, 4: 1.1, 5: -9.0, 6: None, 7: 2.0}
     posts = [post(5, number=number, score=score) for number, score in scores.items()]
-    posts += [post(5, number=8, score=99, is_gone=True), post(5, number=9, score=-99, is_gone=True)]
 
     assert [one.id for one in best(posts, "views")] == [2, 1, 7]
     assert [one.id for one in worst(posts)] == [5, 3]

@@ -1,11 +1,11 @@
 -- Some tweets, and what they had at an age. By the key, whatever the statistics say: LATERAL, LIMIT.
--- A retweet has a text and no kind; it has the original's counts, and is left out.
-SELECT t.id, t.author_id, x.kind, coalesce(x.lang, ''), t.is_gone, c.age IS NOT NULL,
+-- A retweet has a text and no kind; it has the original's counts, and is left out. So is what is gone.
+SELECT t.id, t.author_id, x.kind, coalesce(x.lang, ''), c.age IS NOT NULL,
        c.retweets, c.replies, c.likes, c.quotes, c.bookmarks, c.views
 FROM unnest(%(ids)s::bigint[]) AS asked(id)
 CROSS JOIN LATERAL (
-    SELECT id, author_id, gone_at IS NOT NULL AS is_gone FROM trackers_tweet
-    WHERE id = asked.id AND version_of IS NULL LIMIT 1
+    SELECT id, author_id FROM trackers_tweet
+    WHERE id = asked.id AND gone_at IS NULL AND version_of IS NULL LIMIT 1
 ) t
 LEFT JOIN LATERAL (
     SELECT kind, lang, true AS is_described FROM trackers_tweettext WHERE tweet_id = t.id LIMIT 1
