@@ -6,6 +6,7 @@ from trackers.dashboards import authors, columns, health, help_pages, home, live
 from trackers.dashboards.account import urls as account
 from trackers.dashboards.alerts import acts as alert_acts
 from trackers.dashboards.alerts import views as alerts
+from trackers.dashboards.compare import sets as compared_sets
 from trackers.dashboards.compare import views as compare
 from trackers.dashboards.feeds import views as feeds
 from trackers.dashboards.following import acts as following_acts
@@ -61,6 +62,10 @@ urlpatterns = [
     path("compare/values.<str:form>", compare.compare_file, name="compare-file"),
     path("sets/<str:kind>/<str:key>/", sets.set_page, name="set"),
     path("sets/<str:kind>/<str:key>/<str:chart>.<str:form>", sets.set_chart, name="set-chart"),
+    path("compare/sets/", compared_sets.compare_sets, name="compare-sets"),
+    path(
+        "compare/sets/<str:chart>.<str:form>", compared_sets.sets_chart, name="compare-sets-chart"
+    ),
     path("home/", home.home, name="home"),
     path("home/team/<int:team>/", home.home, name="home"),
     path("following/", following.following, name="following"),

@@ -66,6 +66,7 @@ PAGES = (
     "/", "/?part=now", "/?part=ahead", "/fastest/", "/tweets/", "/tweets/?sort=likes",
     "/tweets/?sort=velocity-likes-60", "/tweets/?author=ada&min_likes=1", "/authors/7/",
     "/sets/all/all/", "/sets/author/7/?period=30d", "/sets/language/en/",
+    "/compare/sets/?set=author/7&set=all/all",
     "/sources/", "/sources/?part=list", "/operations/", "/operations/?part=figures",
     "/operations/strip/", "/operations/?part=over-time", "/operations/?part=database",
     "/subscribers/", "/following/", "/following/?who=all", "/following/?who=sources",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 from typing import Protocol
@@ -9,6 +10,7 @@ from typing import Protocol
 import resvg_py
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.utils.cache import get_conditional_response
+from django.utils.safestring import SafeString
 
 from trackers.dashboards.charts.drawing import MAX_WIDTH, MIN_WIDTH, WIDTH
 
@@ -20,11 +22,32 @@ _FONT_FAMILY = "Source Sans 3"
 _DOTS = 2
 
 
+# Within a page: one of them is shown, by the width of the screen.
+_WIDE_PAGE, _NARROW_PAGE = 860, 360
+
+
 class Chart(Protocol):
     @property
     def title(self) -> str: ...
 
     def svg(self, *, width: int, follows_scheme: bool) -> str: ...
+
+
+@dataclass(frozen=True, slots=True)
+class InlineChart:
+    """A chart within a page, whose styles give it the colours of the theme."""
+
+    title: str
+    wide: SafeString
+    narrow: SafeString
+
+
+def inline_chart(chart: Chart) -> InlineChart:
+    wide, narrow = (
+        SafeString(chart.svg(width=width, follows_scheme=False))
+        for width in (_WIDE_PAGE, _NARROW_PAGE)
+    )
+    return InlineChart(chart.title, wide, narrow)
 
 
 def as_picture(request: HttpRequest, chart: Chart, form: str, *, name: str) -> HttpResponseBase:

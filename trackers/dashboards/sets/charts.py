@@ -11,7 +11,7 @@ from trackers.dashboards.charts.heat_map import HeatChart, level_of
 from trackers.dashboards.charts.line_chart import Line, LineChart, NamedMark
 from trackers.dashboards.charts.pictures import Chart
 from trackers.dashboards.charts.scales import shortened
-from trackers.dashboards.sets.words import (
+from trackers.dashboards.set_words import (
     AGE_LABELS,
     KIND_WORDS,
     WEEKDAYS,

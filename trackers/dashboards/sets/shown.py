@@ -8,11 +8,11 @@ from datetime import datetime
 
 from django.http import HttpRequest
 from django.urls import reverse
-from django.utils.safestring import SafeString
 
+from trackers.dashboards import set_words as words
 from trackers.dashboards.charts.heat_map import level_of
+from trackers.dashboards.charts.pictures import inline_chart
 from trackers.dashboards.scores import ScorePill, score_pill
-from trackers.dashboards.sets import words
 from trackers.dashboards.sets.charts import SetCharts, kind_name
 from trackers.dashboards.words import Moment, ago, commas
 from trackers.notes.models import Note, notes_of
@@ -22,16 +22,7 @@ from trackers.sets.period_figures import PeriodFigures
 from trackers.sets.posts import Post
 from trackers.tweets.models import Author, Tweet
 
-# Inline, for wide and narrow screens.
-_WIDE, _NARROW = 860, 360
 _MOST_LETTERS = 120
-
-
-@dataclass(frozen=True, slots=True)
-class InlineChart:
-    title: str
-    wide: SafeString
-    narrow: SafeString
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,11 +74,15 @@ def figures_context(
     )
     return {
         "figures": figures,
-        "cards": words.cards(figures),
+        "cards": words.cards_of(
+            figures.this, figures.before, age=figures.age, metric=figures.metric
+        ),
         "waiting": words.waiting_words(figures),
         "limit": words.limit_words(figures),
         "step_word": drawn.step_word,
-        "charts": {name: _inline(drawn, name) for name in ("posts", "total", "distribution")},
+        "charts": {
+            name: inline_chart(drawn.draw(name)) for name in ("posts", "total", "distribution")
+        },
         "chart": reverse("set", args=[of.kind, of.key]),
         "heat": _heat_rows(figures.heat),
         "hours": range(24),
@@ -104,12 +99,6 @@ def figures_context(
             ),
         ],
     }
-
-
-def _inline(drawn: SetCharts, name: str) -> InlineChart:
-    chart = drawn.draw(name)
-    wide, narrow = (chart.svg(width=width, follows_scheme=False) for width in (_WIDE, _NARROW))
-    return InlineChart(chart.title, SafeString(wide), SafeString(narrow))
 
 
 def _heat_rows(heat: HeatMap) -> list[tuple[str, list[HeatCell]]]:

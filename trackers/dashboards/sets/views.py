@@ -11,11 +11,11 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
+from trackers.dashboards import set_words as words
 from trackers.dashboards.access import VIEW_TWEETS, needs, require_permission
 from trackers.dashboards.charts.pictures import PICTURES, as_picture
 from trackers.dashboards.exports import as_file
-from trackers.dashboards.sets import words
-from trackers.dashboards.sets.asked import SetQuery, parse_set_query
+from trackers.dashboards.set_query import SetQuery, parse_set_query
 from trackers.dashboards.sets.charts import SET_CHARTS
 from trackers.dashboards.sets.shown import charts_of, figures_context
 from trackers.dashboards.tweet_rows import LABELS

@@ -48,22 +48,21 @@ class Card:
         return figure_html(self.name, self.words, self.exact)
 
 
-def cards(figures: PeriodFigures) -> list[Card]:
-    metric, label = figures.metric, LABELS[figures.metric]
-    this, before = figures.this, figures.before
-    age = AGE_LABELS[figures.age]
+def cards_of(this: Summary, before: Summary | None, *, age: str, metric: str) -> list[Card]:
+    """`age`: of SET_AGES."""
+    label, at = LABELS[metric], AGE_LABELS[age]
     return [
         _posts_card(this, before),
         _count_card(
             "set.median",
-            f"{label}, median at {age}",
+            f"{label}, median at {at}",
             this.median[metric],
             before.median[metric] if before else None,
             "median-and-total",
         ),
         _count_card(
             "set.total",
-            f"{label}, all at {age}",
+            f"{label}, all at {at}",
             this.total[metric],
             before.total[metric] if before else None,
             "median-and-total",
@@ -166,6 +165,18 @@ def waiting_words(figures: PeriodFigures) -> str:
 
 def limit_words(figures: PeriodFigures) -> str:
     """Why not everything is shown or compared; empty if it is."""
+    if figures.is_summed:
+        of_all = (
+            f"One of the periods has more than {MAX_POSTS:,} posts: counts, totals and medians (to "
+            "two digits) are from sums by quarters of an hour."
+        )
+        if not figures.newest_since:
+            return of_all
+        since = notation.to_the_minute(figures.newest_since)
+        return (
+            f"{of_all} The share above 2×, best and worst, the distribution and the parts are of "
+            f"the newest {MAX_POSTS:,} posts, since {since}."
+        )
     if figures.newest_since:
         return (
             "There are more posts in this period than are read at once. These are the newest "

@@ -39,6 +39,10 @@ class SetQuery:
         return urlencode({name: value for name, value in params.items() if value})
 
     @property
+    def is_custom(self) -> bool:
+        return self.period.name == CUSTOM
+
+    @property
     def first_day(self) -> str:
         """As a form takes it."""
         return f"{self.period.this.since.astimezone(self.period.zone):%Y-%m-%d}"
