@@ -37,7 +37,7 @@ pages = {
     "a word nobody wrote": "/tweets/?q=qqqqqqq", "one letter": "/tweets/?q=z",
     "@nobody": "/tweets/?q=%40nobody_of_this_name", "a tweet": f"/tweets/{newest}/",
     "operations": "/operations/", "operations, polled": "/operations/?part=figures",
-    "strip": "/operations/strip/", "sources": "/sources/",
+    "sources": "/sources/",
 }
 told = {}
 for name, address in pages.items():

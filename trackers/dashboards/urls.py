@@ -132,5 +132,4 @@ urlpatterns = [
     path("operations/queues/<str:name>/resume", operation_acts.resume_queue, name="queue-resume"),
     path("operations/projects/<int:id>/ask", operation_acts.ask_again, name="project-ask"),
     path("operations/queues.<str:form>", queues_file, name="operations-queues"),
-    path("operations/strip/", operations.status_strip, name="operations-strip"),
 ]

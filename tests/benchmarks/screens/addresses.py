@@ -189,7 +189,6 @@ def operations(_: World) -> Rows:
         ("operations: database", "page", "/operations/?part=database"),
         ("operations: days, polled", "poll", "/operations/?part=days"),
         ("operations as a file", "file", "/operations/queues.csv"),
-        ("strip, polled", "poll", "/operations/strip/"),
         ("pause everything", "page", "/operations/pause/"),
     ]  # fmt: skip
 

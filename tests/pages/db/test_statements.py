@@ -68,7 +68,7 @@ PAGES = (
     "/sets/all/all/", "/sets/author/7/?period=30d", "/sets/language/en/",
     "/compare/sets/?set=author/7&set=all/all",
     "/sources/", "/sources/?part=list", "/operations/", "/operations/?part=figures",
-    "/operations/strip/", "/operations/?part=over-time", "/operations/?part=database",
+    "/operations/?part=over-time", "/operations/?part=database",
     "/subscribers/", "/following/", "/following/?who=all", "/following/?who=sources",
     "/columns/", "/feeds/", "/live/", "/search/?q=a", "/metrics", "status",
     "/admin/trackers/source/",

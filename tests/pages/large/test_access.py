@@ -49,7 +49,6 @@ PAGES = {
     "/search/": "view_tweet",
     "/search/?part=found&q=ada": "view_tweet",
     "/help/alerts/": "view_tweet",
-    "/operations/strip/": "view_tweet",
     "/following/": "view_source",
     "/following/follows.csv": "view_source",
     "/feeds/": "view_source",

@@ -10,7 +10,7 @@ TEMPLATES = sorted(Path("templates").rglob("*.html"))
 TAGS = re.compile(r"<\w(?:\{[%{].*?[%}]\}|[^>])*>", re.DOTALL)
 LONGEST = 140
 # What pages of others poll: addresses of their own.
-OF_OTHER_PAGES = ("operations-strip", "paused-now")
+OF_OTHER_PAGES = ("paused-now",)
 
 
 @pytest.fixture(params=TEMPLATES, ids=str)

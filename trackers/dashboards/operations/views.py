@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
-from trackers.dashboards.access import VIEW_OPERATIONS, VIEW_TWEETS, needs
+from trackers.dashboards.access import VIEW_OPERATIONS, needs
 from trackers.dashboards.days_table import days_table
 from trackers.dashboards.figures import Figure, catch_up_figure, summary_figures
 from trackers.dashboards.notices import notices, why_idle
@@ -80,22 +79,6 @@ def operations(request: HttpRequest) -> HttpResponse:
         {name: parts[name] for name in _TABS[tab].parts},
         alone=parts,
         shared={"now": now, "kiosk": is_kiosk(request), "tab": tab, "tabs": _TABS.values()},
-    )
-
-
-@require_safe
-@needs(VIEW_TWEETS)
-def status_strip(request: HttpRequest) -> HttpResponse:
-    """A line of figures above the tweets, and what a person should do first."""
-    status = Status()
-    return render(
-        request,
-        "dashboards/operations/_strip.html",
-        {
-            "figures": _figures_of_the_queue(status),
-            "count": count_age(status.tweet_queue, now=status.now),
-            "notices": notices(now=status.now),
-        },
     )
 
 

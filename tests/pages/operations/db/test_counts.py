@@ -55,14 +55,13 @@ def readers(staff, settings):
     settings.METRICS_KEY = "a-key-of-twenty-letters"
     key = {"Authorization": f"Bearer {settings.METRICS_KEY}"}
     return {
-        "strip": lambda: staff.get("/operations/strip/"),
         "operations": lambda: staff.get("/operations/?part=figures"),
         "metrics": lambda: staff.get("/metrics", headers=key),
         "status": status,
     }
 
 
-@pytest.mark.parametrize("reader", ["strip", "operations", "metrics", "status"])
+@pytest.mark.parametrize("reader", ["operations", "metrics", "status"])
 def test_while_a_cluster_runs_a_page_counts_nothing(many, staff, settings, reader):
     record_statistics()
     before = walked()
@@ -72,7 +71,7 @@ def test_while_a_cluster_runs_a_page_counts_nothing(many, staff, settings, reade
     assert walked() == before
 
 
-@pytest.mark.parametrize("reader", ["strip", "operations", "metrics", "status"])
+@pytest.mark.parametrize("reader", ["operations", "metrics", "status"])
 def test_without_a_cluster_a_page_counts_a_bounded_part(many, staff, settings, reader):
     before = walked()
 

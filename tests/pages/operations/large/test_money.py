@@ -221,7 +221,7 @@ def test_a_depleted_project_says_until_when_and_what_x_said(staff):
     # The credential below it too, with the reason.
     assert html.count('<span class="badge depleted">depleted</span>') == 2
     assert html.count(sentence) == 3
-    assert "The project acme is depleted." in staff.get("/operations/strip/").content.decode()
+    assert "The project acme is depleted." in staff.get("/?part=now").content.decode()
 
 
 def test_a_button_retries_a_depleted_project(staff, client):

@@ -49,7 +49,7 @@ def everywhere(staff):
     rule = source("stream", "#artemis", polled_at=None)
     Stream.objects.create(state="waiting", because=listening())
     addresses = (
-        "/operations/strip/",
+        "/?part=now",
         "/operations/",
         "/sources/?part=list",
         f"/sources/{made.pk}/?part=detail",
@@ -97,12 +97,12 @@ def test_every_page_reports_a_depleted_project_once_in_the_same_words(staff):
     sentence = sentences.depleted("main", "402 depleted")
     hold(selection.select_credential().why)
 
-    strip, operations = (read(staff, f"/operations/{one}") for one in ("strip/", ""))
+    overview, operations = (read(staff, one) for one in ("/?part=now", "/operations/"))
 
     assert (
         selection.select_credential().why == listening() == sentences.nobody_may_ask() == sentence
     )
-    assert strip.count(sentence) == 1
+    assert overview.count(sentence) == 1
     assert sentence in operations
     assert "is stopped: " not in operations
 
@@ -113,18 +113,18 @@ def test_pages_say_why_x_refuses_keys_and_when_they_are_tried_again(staff):
     why = selection.select_credential().why
     hold(why)
 
-    strip, operations, own = (
+    overview, operations, own = (
         read(staff, address)
         for address in (
-            "/operations/strip/",
+            "/?part=now",
             "/operations/",
             f"/admin/trackers/credential/{main.pk}/change/",
         )
     )
 
     assert why == sentences.nobody_may_ask()
-    assert "main: X refused its keys: 401 Unauthorized; tried again at" in strip
-    assert "Next try in" not in strip, "the sentence says when"
+    assert "main: X refused its keys: 401 Unauthorized; tried again at" in overview
+    assert "Next try in" not in overview, "the sentence says when"
     again = clock_time(Credential.objects.get().retry_at, now=now())
     for page in (operations, own):
         assert "X refused its keys since" in page
@@ -135,7 +135,7 @@ def test_another_hold_is_shown_for_its_queue(staff):
     CredentialFactory()
     hold("X answered 503.")
 
-    page = read(staff, "/operations/strip/")
+    page = read(staff, "/?part=now")
 
     assert "tweet:update is on hold. X answered 503. Next try in 1" in page
 
