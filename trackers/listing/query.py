@@ -82,6 +82,7 @@ class TweetQuery:
     min_engagement: float | None = None  # in percent
     sort: Sort = NEWEST_FIRST
     columns: tuple[str, ...] = _DEFAULT_COLUMNS
+    is_compact: bool = False  # rows of one line
     before: int | None = None  # Ids: the page begins below `before`, or ends above `after`.
     after: int | None = None
     number: int = 1  # an order other than newest first has numbered pages instead
@@ -96,10 +97,15 @@ class TweetQuery:
 
     @property
     def hidden_filters(self) -> bool:
-        """Whether filters behind "More filters" are set."""
+        """Whether filters besides the state and the source are set."""
+        return bool(self.age or self.has_form_filters)
+
+    @property
+    def has_form_filters(self) -> bool:
+        """Whether filters are set that are only in the form behind "Filters"."""
         return bool(
             self.presence or self.tag or self.author or self.lang or self.kind or self.has
-            or self.named or self.age or self.since or self.until or self.least
+            or self.named or self.since or self.until or self.least
             or self.min_score or self.min_engagement
         )  # fmt: skip
 
@@ -131,10 +137,13 @@ class TweetQuery:
             "min_engagement": _plain(there.min_engagement),
             "sort": there.sort.name, "order": "up" if there.sort.up else "",
             "columns": ",".join(there.columns) if there.columns != _DEFAULT_COLUMNS else "",
+            "rows": "compact" if there.is_compact else "",
             "before": there.before, "after": there.after,
             "page": there.number if there.number > 1 else None,
         }  # fmt: skip
-        return urlencode({name: value for name, value in params.items() if value})
+        address = urlencode({name: value for name, value in params.items() if value})
+        # An empty one opens on what stands out.
+        return address or "sort=newest"
 
     @property
     def here(self) -> str:
@@ -143,7 +152,8 @@ class TweetQuery:
     @property
     def in_words(self) -> str:
         """What is asked for, for the name of a file: "tag launch min_likes 100"."""
-        asked = parse_qsl(replace(self, columns=_DEFAULT_COLUMNS).address())
+        plain = replace(self, columns=_DEFAULT_COLUMNS, is_compact=False)
+        asked = parse_qsl(plain.address()) if plain != TweetQuery() else []
         return " ".join(value if name == "q" else f"{name} {value}" for name, value in asked)
 
     def sorted_by(self, by: str) -> TweetQuery:
@@ -188,6 +198,7 @@ def parse_query(query: QueryDict) -> TweetQuery:
         min_engagement=_parse_decimal(query.get("min_engagement", "")),
         sort=_parse_sort(query.get("sort", ""), up=query.get("order") == "up"),
         columns=columns or _DEFAULT_COLUMNS,
+        is_compact=query.get("rows") == "compact",
         before=parse_id(query.get("before", "")),
         after=parse_id(query.get("after", "")),
         number=min(_parse_number(query.get("page", "")) or 1, 1000),

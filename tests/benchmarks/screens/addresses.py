@@ -116,6 +116,7 @@ def lists(it: World) -> Rows:
         ("what grows fastest, polled", "poll", "/?part=fastest"),
         ("fastest", "page", "/fastest/"), ("fastest, polled", "poll", "/fastest/?part=fastest"),
         ("tweets", "page", "/tweets/"), ("tweets, deep", "page", f"/tweets/?before={it.deep}"),
+        ("tweets, newest first", "page", "/tweets/?sort=newest"),
         ("tweets, polled", "poll", "/tweets/?part=rows"),
         ("what is left", "page", "/tweets/left/"),
         ("tweets: suspended", "page", "/tweets/?presence=suspended"),

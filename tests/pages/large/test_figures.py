@@ -25,9 +25,8 @@ FIGURE = re.compile(r'<data data-figure="([^"]+)" value="([^"]*)"')
 PART = re.compile(r'hx-get="([^"]+)"')
 # These stand on more than one page. A figure that joins them is named here.
 ON_SEVERAL_PAGES = {
-    "checks.last_hour", "queue.batch_fill", "queue.catch_up", "queue.checked", "queue.due",
-    "queue.in_flight", "queue.isolated", "queue.lateness_almost_all", "queue.lateness_half",
-    "queue.oldest_due", "queue.scheduled",
+    "checks.last_hour", "queue.checked", "queue.due", "queue.isolated",
+    "queue.lateness_almost_all", "queue.lateness_half",
 }  # fmt: skip
 OF_A_PROJECT = {"tweet-days-today", "money-today", "tweet-days-this-month", "money-this-month"}
 

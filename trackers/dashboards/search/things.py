@@ -149,7 +149,7 @@ def views(typed: str, user: int | None) -> list[Found]:
         at=StrIndex(Lower("name"), Lower(Value(typed)))
     )
     return [
-        Found(one.name, f"{reverse('tweets')}?{one.query}" if one.query else reverse("tweets"))
+        Found(one.name, f"{reverse('tweets')}?{one.query or 'sort=newest'}")
         for one in mine.filter(at__gt=0).order_by("at", "name")[:MAX_OF_A_KIND]
     ]
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from html import escape
-from typing import Literal
 
 from django.db.models import Q
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
@@ -17,15 +16,20 @@ from trackers.dashboards.exports import as_file
 from trackers.dashboards.models import SavedView
 from trackers.dashboards.parts import part_of, render_parts
 from trackers.dashboards.tweet_rows import LABELS, tweet_rows
+from trackers.dashboards.tweets.heads import (
+    STANDS_OUT,
+    chips,
+    has_score,
+    headings,
+    orders,
+)
 from trackers.dashboards.words import commas, lasting, signed
 from trackers.ingest.sources.models import Source
 from trackers.listing.export import tweets_table
 from trackers.listing.query import (
-    AGE_FILTERS,
     HAS_FILTERS,
     LIST_COLUMNS,
     NEWEST_FIRST,
-    Sort,
     TweetQuery,
     parse_query,
 )
@@ -33,8 +37,7 @@ from trackers.listing.search import MAX_TWEETS_COUNTED, Page, count_tweets, newe
 from trackers.listing.search_slots import ClientGone, NoFreeSlot, search_slot
 from trackers.listing.sorts import Unsorted, sorted_page
 from trackers.schedule.intervals import Plan, current
-from trackers.scores.models import SCORE_METRICS
-from trackers.tweets.gains.models import Gain, Window
+from trackers.tweets.gains.models import Gain
 from trackers.tweets.presence import Presence
 from trackers.tweets.tags.names import find_tag, offered_tags
 from trackers.tweets.tags.tagging import tags_of
@@ -55,11 +58,6 @@ MAX_SOURCES_OFFERED = 200
 # In the session: the view that was just removed, for the page that is shown next.
 REMOVED_VIEW = "removed_view"
 _COLUMN_LABELS = {"tags": "Tags", "curve": "Curve", "score": "Score", **LABELS, "check": "Checks"}
-_WINDOW_WORDS = {
-    Window.QUARTER: "in 15 minutes",
-    Window.HOUR: "in an hour",
-    Window.DAY: "in 24 hours",
-}
 _KIND_WORDS = {
     "own": "no replies or quotes", "reply": "replies", "quote": "quotes", "video": "with a video",
     "photo": "with photos", "link": "with a link alone", "text": "text alone",
@@ -68,14 +66,13 @@ _NAMED_FIELDS = (
     ("hashtag", "Hashtag", "#moon"), ("domain", "Domain linked to", "example.org"),
     ("mention", "Mentions", "@name"), ("cashtag", "Cashtag", "$TWTR"),
 )  # fmt: skip
-Direction = Literal["", "ascending", "descending"]
 
 
 @require_safe
 @needs(VIEW_TWEETS)
 def tweet_list(request: HttpRequest) -> HttpResponse:
     """Its parts: the `rows`, for a tick, and all that was `found`, for a search."""
-    asked = parse_query(request.GET)
+    asked = _asked(request)
     now, plan = current()
     is_tick = part_of(request) == "rows"
     try:
@@ -107,9 +104,16 @@ def tweet_list(request: HttpRequest) -> HttpResponse:
     return response
 
 
+def _asked(request: HttpRequest) -> TweetQuery:
+    """An address that asks for nothing opens on what stands out."""
+    asked = parse_query(request.GET)
+    return asked if request.GET else replace(asked, sort=STANDS_OUT)
+
+
 def _find_page(request: HttpRequest, asked: TweetQuery, *, now: datetime) -> Page:
-    if not asked.narrowed and asked.sort == NEWEST_FIRST:
-        return newest_page(asked, now=now)
+    if not asked.narrowed and asked.sort.by in (NEWEST_FIRST.by, STANDS_OUT.by):
+        # From an index, or of a few thousand: no search.
+        return sorted_or_newest(asked, now=now)
     with search_slot(request):
         return sorted_or_newest(asked, now=now)
 
@@ -146,7 +150,7 @@ def _rows_context(asked: TweetQuery, page: Page, plan: Plan, *, now: datetime) -
         "with_ticks": True,
         "with_tags": with_tags,
         "without_curve": "curve" not in asked.columns,
-        "without_score": not _has_score(asked),
+        "without_score": not has_score(asked),
         "without_check": "check" not in asked.columns,
     }
 
@@ -158,9 +162,11 @@ def _frame_context(asked: TweetQuery, page: Page) -> dict[str, object]:
         known = count_tweets()
     return {
         "page": page,
-        "headings": _headings(asked, is_sorted=page.is_sorted),
+        "headings": headings(asked, is_sorted=page.is_sorted),
         "tag": find_tag(asked.tag) if asked.tag else None,
-        "known": _number_of_tweets(known, are_matches=asked.narrowed),
+        "known": _what_is_listed(asked, page, known),
+        "is_of_all": _is_of_all(asked, page),
+        "chips": chips(asked),
         # Nothing is tracked at all: then the box to paste into is open.
         "is_empty": known == 0 and not asked.narrowed,
         "exports_query": asked.address(),
@@ -172,13 +178,12 @@ def _form_context(
 ) -> dict[str, object]:
     """What there is to choose from, and the person's own views."""
     return {
-        "orders": _orders(asked),
+        "orders": orders(asked),
         "states": STATES.items(),
         "presences": Presence.choices,
         "kinds": _KIND_WORDS.items(),
         "contents": HAS_FILTERS.items(),
         "named": [(*one, dict(asked.named).get(one[0], "")) for one in _NAMED_FIELDS],
-        "ages": [(name, words) for name, (words, _) in AGE_FILTERS.items()],
         "leasts": [(name, label, dict(asked.least).get(name)) for name, label in LABELS.items()],
         "choices": [(name, _COLUMN_LABELS[name], name in asked.columns) for name in LIST_COLUMNS],
         "sources": _source_choices(source),
@@ -204,15 +209,22 @@ def _tag_choices(asked: str) -> list[tuple[str, bool]]:
     return [(name, name.lower() == asked.lower()) for name in names]
 
 
-def _number_of_tweets(known: int | None, *, are_matches: bool) -> str:
-    """Empty if it is not known."""
+def _is_of_all(asked: TweetQuery, page: Page) -> bool:
+    """Whether all tweets are asked for, and these are the ones that stand out."""
+    return bool(page.note) and asked.sort.by == STANDS_OUT.by and not asked.narrowed
+
+
+def _what_is_listed(asked: TweetQuery, page: Page, known: int | None) -> str:
+    """How many tweets, and of what that is the number; empty if it is not known."""
+    if _is_of_all(asked, page):
+        return "Tweets of the last 30 days with at least twice what is usual for their author"
     if known is None:
         return ""
-    if are_matches:
+    if asked.narrowed:
         return "1 tweet matches" if known == 1 else f"{commas(known)} tweets match"
     if known > MAX_TWEETS_COUNTED:
-        return f"{commas(MAX_TWEETS_COUNTED)}+ tweets"
-    return amount(known, "tweet")
+        return f"More than {commas(MAX_TWEETS_COUNTED)} tweets are tracked"
+    return amount(known, "tweet is tracked", "tweets are tracked")
 
 
 def _gain_cell(row: Gain) -> SafeString:
@@ -240,89 +252,3 @@ def tweets_file(request: HttpRequest, form: str) -> HttpResponseBase:
     asked = parse_query(request.GET)
     view = SavedView.objects.filter(user=request.user.pk, query=asked.address()).first()
     return as_file(request, tweets_table(asked, now=now, view=view.name if view else ""), form)
-
-
-@dataclass(frozen=True, slots=True)
-class Heading:
-    label: str
-    style: str
-    # (words, address, direction) of what it sorts by; the direction is empty unless the page is
-    # sorted by it. Without links it says `label`.
-    links: tuple[tuple[str, str, Direction], ...] = ()
-
-    @property
-    def direction(self) -> Direction:
-        return next((direction for *_, direction in self.links if direction), "")
-
-
-def _has_score(asked: TweetQuery) -> bool:
-    """An order by it shows it, too."""
-    return "score" in asked.columns or asked.sort.by == "score"
-
-
-def _headings(asked: TweetQuery, *, is_sorted: bool) -> list[Heading]:
-    """Of the columns that are shown, after that of the tweet itself."""
-
-    def link(words: str, by: str) -> tuple[str, str, Direction]:
-        is_on = is_sorted and asked.sort.by == by and not asked.sort.window
-        direction: Direction = ("ascending" if asked.sort.up else "descending") if is_on else ""
-        return words, asked.sorted_by(by).address(), direction
-
-    made = [Heading("Tweet", "", (link("Tweet, by author", "author"),))]
-    if "tags" in asked.columns:
-        made.append(Heading("Tags", "tags"))
-    if "curve" in asked.columns:
-        made.append(Heading("Lately", ""))
-    if _has_score(asked):
-        is_on = is_sorted and asked.sort.by == "score"
-        metric = asked.sort.metric if is_on else SCORE_METRICS[0]
-        there = asked if is_on else replace(asked, sort=Sort("score", metric))
-        label = f"{LABELS[metric]} ÷ usual" if is_on else "Score"
-        direction: Direction = "descending" if is_on else ""
-        made.append(Heading(label, "figure of-score", ((label, there.address(), direction),)))
-    if window := asked.sort.window:
-        made.append(
-            Heading(f"{LABELS[asked.sort.metric]} gained {_WINDOW_WORDS[window]}", "figure gain")
-        )
-    for metric, label in LABELS.items():
-        if metric in asked.columns:
-            made.append(Heading(label, f"figure {metric}", (link(label, metric),)))
-    if "check" in asked.columns:
-        checks = (link("Checked", "checked"), link("Next", "next"))
-        made.append(Heading("Check", "when", checks))
-    return made
-
-
-def _orders(asked: TweetQuery) -> list[tuple[str, list[tuple[str, str, bool]]]]:
-    """Groups of (value, words, chosen)."""
-    now = asked.sort.name
-
-    def choice(value: str, words: str) -> tuple[str, str, bool]:
-        return value, words, value == now
-
-    totals = [choice(metric, f"Most {label.lower()}") for metric, label in LABELS.items()]
-    by_tweet = [
-        choice("", "Newest first"), *totals, choice("author", "Author"),
-        choice("checked", "Checked last"), choice("next", "Next check"),
-    ]  # fmt: skip
-    return [
-        ("All time", by_tweet),
-        (
-            "Far above usual",
-            [
-                choice(f"score-{metric}", f"{LABELS[metric]}, above usual")
-                for metric in SCORE_METRICS
-            ],
-        ),
-        *(
-            (
-                f"{words} {within}",
-                [
-                    choice(f"{by}-{metric}-{window.value}", f"{label}: {words.lower()} {within}")
-                    for metric, label in LABELS.items()
-                ],
-            )
-            for by, words in (("velocity", "Fastest"), ("gain", "Largest gain"))
-            for window, within in _WINDOW_WORDS.items()
-        ),
-    ]

@@ -91,7 +91,11 @@
     });
     document.querySelector("[data-help]")?.addEventListener("click", help);
     // What an address names is not to be folded.
-    const named = document.getElementById(location.hash.slice(1));
-    if (named?.matches("details")) named.open = true;
+    const unfold = () => {
+      const named = document.getElementById(location.hash.slice(1));
+      if (named?.matches("details")) named.open = true;
+    };
+    unfold();
+    addEventListener("hashchange", unfold);
   });
 })();

@@ -226,9 +226,9 @@ def test_only_the_chosen_columns_are_shown(staff, three):
 
 
 def test_the_list_shows_the_number_of_matches_where_known(staff, three):
-    assert 'id="known">3 tweets<' in staff.get(LIST).content.decode()
+    assert 'id="known" role="status">3 tweets are tracked<' in staff.get(LIST).content.decode()
     assert (
-        'id="known">2 tweets match<'
+        'id="known" role="status">2 tweets match<'
         in staff.get(LIST, {"sort": "likes", "author": "ann"}).content.decode()
     )
 
