@@ -248,7 +248,7 @@ class Tweetwatch:
         limit: int = 50,
     ) -> list[Leader]:
         asked = {"metric": metric, "window": window, "by": by, "limit": limit}
-        found: list[Leader] = self._get("/tweets/leaderboard", asked)["leaders"]
+        found: list[Leader] = self._get("/leaderboards/tweets", asked)["leaders"]
         return found
 
     def act(self, what: Literal["check", "pause", "resume", "untrack"], ids: Iterable[str]) -> int:

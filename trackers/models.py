@@ -54,6 +54,7 @@ from trackers.schedule.models import (
     TweetCensus,
 )
 from trackers.scores.models import Benchmark, BenchmarkAuthor, Score
+from trackers.sets.leaderboards.models import Leaderboard
 from trackers.timelines.models import (
     BuiltHome,
     DeliveryMark,
@@ -144,6 +145,7 @@ __all__ = [
     "ImportJob",
     "ImportPart",
     "Interval",
+    "Leaderboard",
     "LiveEvents",
     "Milestone",
     "Note",

@@ -5,16 +5,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import date
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 from zoneinfo import ZoneInfo
 
 from django.http import HttpRequest
 from django.utils import timezone
 from ninja import Router, Schema
-from pydantic import Field
 
 from trackers.api.wire.auth import VIEW_TWEETS, require_permission
-from trackers.api.wire.fields import DigitsOut, KindName, MetricName, TimeOut
+from trackers.api.wire.fields import DigitsOut, KindName, MetricName, SpanOut, TimeOut, ZoneName
 from trackers.listing.saved import newest_matches
 from trackers.listing.search_slots import ClientGone, NoFreeSlot, search_slot
 from trackers.sets.figures import Part, Summary
@@ -34,14 +33,6 @@ _TOO_MANY_SEARCHES = "Other searches are running. Try again in a moment."
 _DEFAULT_PERIOD = "7d"
 
 KindOfSet = Literal["all", "author", "source", "tag", "view", "hashtag", "domain", "language"]
-ZoneName = Annotated[str, Field(max_length=60, pattern=r"^[A-Za-z0-9_+/-]*$")]
-
-
-class SpanOut(Schema):
-    """From `since` up to before `until`."""
-
-    since: TimeOut
-    until: TimeOut
 
 
 class SummaryOut(Schema):

@@ -13,6 +13,7 @@ from trackers.api import (
     exports,
     homes,
     intervals,
+    leaderboards,
     notes,
     operations,
     sets,
@@ -23,7 +24,7 @@ from trackers.api import (
 from trackers.api.description import Api, DescriptionPage
 
 # Each puts its calls into the routers.
-from trackers.api.tweets import acts, compare, detail, history, leaderboard, left, listing  # noqa: F401
+from trackers.api.tweets import acts, compare, detail, history, left, listing  # noqa: F401
 from trackers.api.tweets.routers import many, single
 from trackers.api.wire.auth import Bearer
 from trackers.api.wire.errors import NOWHERE, handle_errors
@@ -52,6 +53,7 @@ api.add_router("/tweets", many)
 api.add_router("/tweets", single)
 api.add_router("/sources", sources.router)
 api.add_router("/sets", sets.router)
+api.add_router("/leaderboards", leaderboards.router)
 api.add_router("/notes", notes.router)
 api.add_router("/exports", exports.router)
 api.add_router("/intervals", intervals.router)

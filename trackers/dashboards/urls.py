@@ -12,6 +12,7 @@ from trackers.dashboards.feeds import views as feeds
 from trackers.dashboards.following import acts as following_acts
 from trackers.dashboards.following import views as following
 from trackers.dashboards.imports import views as imports
+from trackers.dashboards.leaderboards import views as leaderboards
 from trackers.dashboards.notes import views as notes
 from trackers.dashboards.operations import acts as operation_acts
 from trackers.dashboards.operations import views as operations
@@ -60,6 +61,12 @@ urlpatterns = [
     path("compare/series.json", compare.compare_series, name="compare-series"),
     path("compare/chart.<str:form>", compare.compare_chart, name="compare-chart"),
     path("compare/values.<str:form>", compare.compare_file, name="compare-file"),
+    path("leaderboards/", leaderboards.leaderboards, name="leaderboards"),
+    path(
+        "leaderboards/leaderboard.<str:form>",
+        leaderboards.leaderboard_file,
+        name="leaderboard-file",
+    ),
     path("sets/<str:kind>/<str:key>/", sets.set_page, name="set"),
     path("sets/<str:kind>/<str:key>/<str:chart>.<str:form>", sets.set_chart, name="set-chart"),
     path("compare/sets/", compared_sets.compare_sets, name="compare-sets"),

@@ -46,7 +46,7 @@ _CLASSES_OF = """
 """
 
 
-def _classes_of(metric: str, age: timedelta) -> str:
+def classes_of(metric: str, age: timedelta) -> str:
     """In SQL: of a rollup `r` the classes of a metric at that age, and how many posts each has."""
     return fill(
         _CLASSES_OF,
@@ -65,7 +65,7 @@ def _histogram(metric: str, age: timedelta) -> str:
             SELECT places_{COLUMN_OF_AGE[age]}, counts_{COLUMN_OF_AGE[age]},
                    {metric}_{COLUMN_OF_AGE[age]}
             {_OF_SET} AND measured_{COLUMN_OF_AGE[age]} > 0 OFFSET 0
-        ) r CROSS JOIN LATERAL ({_classes_of(metric, age)}) c GROUP BY c.class
+        ) r CROSS JOIN LATERAL ({classes_of(metric, age)}) c GROUP BY c.class
     """
 
 

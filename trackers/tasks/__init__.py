@@ -57,6 +57,7 @@ from trackers.tasks.hourly import (
     prune_yields,
     retire_samples,
     sweep_tags,
+    update_leaderboards,
 )
 from trackers.tasks.in_pieces import (
     go_on_replanning,
@@ -107,6 +108,7 @@ __all__ = [
     "sweep_tags",
     "tend_subscribers",
     "update_gains",
+    "update_leaderboards",
     "update_rollups",
     "update_scores",
     "update_tweets",

@@ -34,6 +34,7 @@ from trackers.rollups import audit as rollups
 from trackers.rollups.update import retire_rollups
 from trackers.schedule import bulk, intervals
 from trackers.schedule.stretch import history as stretch_history
+from trackers.sets.leaderboards import update as leaderboards
 from trackers.timelines import deliver, expiry, removed_followers
 from trackers.timelines import settings as feed_settings
 from trackers.timelines.homes import embedding, following, read_counts
@@ -183,6 +184,12 @@ def audit_rollups() -> None:
     """Every hour: compare sums of sets with a recount."""
     now, _ = intervals.current()
     rollups.audit_rollups(now=now, deadline=periodic_task_deadline())
+
+
+def update_leaderboards() -> None:
+    """Every quarter of an hour, for those that are not of this hour: lists of sets."""
+    now, _ = intervals.current()
+    leaderboards.update_leaderboards(now=now, deadline=periodic_task_deadline())
 
 
 def audit_books() -> None:

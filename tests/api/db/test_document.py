@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import asdict
 from datetime import timedelta
 from uuid import UUID
 
@@ -21,6 +22,11 @@ from trackers.ingest.sources.models import Source
 from trackers.jobs.models import Queue
 from trackers.notes.models import Note
 from trackers.outbox.publish import NewEvent, publish_events
+from trackers.rollups.models import RollupKind
+from trackers.sets.leaderboards import update as boards
+from trackers.sets.leaderboards.count import SetRow
+from trackers.sets.leaderboards.models import Leaderboard
+from trackers.sets.leaderboards.update import LIST_HOURS
 from trackers.timelines import homes
 from trackers.timelines.followers import own
 from trackers.tweets.gains.models import Gain
@@ -48,6 +54,15 @@ VARIES = {
 }
 
 
+NASA = SetRow(
+    key="42", posts=142, posts_before=131, old=121, measured=121,
+    totals={"views": 14_900_000, "likes": 310_200, "retweets": 61_400},
+    before={"views": 9_870_000, "likes": 201_000, "retweets": 40_100},
+    medians={"views": 61_000, "likes": 1300, "retweets": 240}, rate=0.026, scored=118, above=0.169,
+    steps={},
+)  # fmt: skip
+
+
 def without_what_varies(answer):
     if isinstance(answer, list):
         return [without_what_varies(one) for one in answer]
@@ -63,7 +78,7 @@ def without_what_varies(answer):
     return answer
 
 
-def test_each_documented_example_gets_its_documented_answer(program):
+def test_each_documented_example_gets_its_documented_answer(program, monkeypatch):
     came_from, id = source(), tweet(1) + 2
     bring(came_from, tweet(1), id, author=42)
     Author.objects.filter(pk=42).update(username="nasa", name="NASA")
@@ -86,6 +101,11 @@ def test_each_documented_example_gets_its_documented_answer(program):
         tweet_id=id, minutes=60, metric="likes", gain=4, velocity=4.0,
         since=timezone.now() - timedelta(hours=1), until=timezone.now(), again_at=timezone.now(),
     )  # fmt: skip
+
+    monkeypatch.setattr(boards, "_FEW_POSTS", -1)
+    Leaderboard.objects.create(
+        kind=RollupKind.AUTHOR, hours=LIST_HOURS["7d"], until=timezone.now(), rows=[asdict(NASA)]
+    )
 
     for method, address, body, status, expected in EXAMPLE.findall(DOCUMENT):
         new = Source.objects.filter(kind="account").values_list("pk", flat=True).first()

@@ -159,12 +159,12 @@ def test_the_fastest_growing_tweets_come_first(owner):
     Tweet.objects.filter(pk=3).update(gone_at=now)
 
     def order(query):
-        return [one["tweet"]["id"] for one in owner.get(f"tweets/leaderboard?{query}")["leaders"]]
+        return [one["tweet"]["id"] for one in owner.get(f"leaderboards/tweets?{query}")["leaders"]]
 
     assert order("metric=likes") == ["1", "2"]
     assert order("metric=likes&by=velocity&limit=1") == ["2"]
     assert order("metric=likes&window=15m") == []
-    [_, first] = owner.get("tweets/leaderboard?metric=likes")["leaders"]
+    [_, first] = owner.get("leaderboards/tweets?metric=likes")["leaders"]
     assert (first["gain"], first["velocity"]) == (40, 240.0)
-    owner.get("tweets/leaderboard?metric=fame")
+    owner.get("leaderboards/tweets?metric=fame")
     assert owner.status == 400

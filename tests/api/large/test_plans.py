@@ -171,8 +171,8 @@ def calls():
         "history, buckets": f"{first}/history?bucket=1h",
         "history, many buckets": f"{first}/history?bucket=1m&limit=5000",
         "compare": f"tweets/compare?ids={','.join(map(str, deep))}",
-        "leaderboard": "tweets/leaderboard?metric=likes&limit=200",
-        "leaderboard by gain": "tweets/leaderboard?metric=views&by=gain&window=24h",
+        "leaderboard": "leaderboards/tweets?metric=likes&limit=200",
+        "leaderboard by gain": "leaderboards/tweets?metric=views&by=gain&window=24h",
         "left": "tweets/left",
         "sources": "sources?limit=200",
     }

@@ -13,7 +13,7 @@ from trackers.api.urls import api
 
 SCHEMA = json.loads(json.dumps(api.get_openapi_schema()))
 LIST, HISTORY = "/api/v1/tweets", "/api/v1/tweets/{id}/history"
-LEADERBOARD = "/api/v1/tweets/leaderboard"
+LEADERBOARD = "/api/v1/leaderboards/tweets"
 
 
 @pytest.fixture(scope="module")

@@ -120,6 +120,7 @@ def pages_of(*, grown, seen, many, there, rule, subscriber):
         "/sources/import/",
         "/operations/", "/operations/?tab=workers", "/operations/?tab=queues",
         "/operations/?tab=database", "/operations/pause/", "/authors/7/",
+        "/leaderboards/",
         "/sets/all/all/?period=30d", "/sets/author/7/?metric=likes", "/sets/hashtag/none/",
         "/compare/sets/?set=author/7&set=all/all&period=30d",
         "/alerts/", "/alerts/add/", "/alerts/add/?kind=velocity",

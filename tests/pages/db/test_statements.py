@@ -67,6 +67,7 @@ PAGES = (
     "/tweets/?sort=velocity-likes-60", "/tweets/?author=ada&min_likes=1", "/authors/7/",
     "/sets/all/all/", "/sets/author/7/?period=30d", "/sets/language/en/",
     "/compare/sets/?set=author/7&set=all/all",
+    "/leaderboards/", "/leaderboards/?of=tag&period=30d",
     "/sources/", "/sources/?part=list", "/operations/", "/operations/?part=figures",
     "/operations/?part=over-time", "/operations/?part=database",
     "/subscribers/", "/following/", "/following/?who=all", "/following/?who=sources",

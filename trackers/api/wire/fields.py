@@ -8,6 +8,7 @@ import re
 from datetime import datetime, timedelta
 from typing import Annotated, Any, Literal
 
+from ninja import Schema
 from pydantic import BeforeValidator, Field, PlainSerializer, StrictInt, WithJsonSchema
 
 from trackers.schedule.durations import spell
@@ -79,3 +80,12 @@ DigitsOut = Annotated[
 LengthOut = Annotated[
     str, BeforeValidator(_spelled_length), WithJsonSchema({"type": "string", "examples": ["18m"]})
 ]
+
+ZoneName = Annotated[str, Field(max_length=60, pattern=r"^[A-Za-z0-9_+/-]*$")]
+
+
+class SpanOut(Schema):
+    """From `since` up to before `until`."""
+
+    since: TimeOut
+    until: TimeOut

@@ -1,0 +1,63 @@
+"""Leaderboards of sets by the API are those of the page."""
+
+import pytest
+from django.utils import timezone
+
+from tests.pages.tweets.db.test_leaderboards_page import (  # noqa: F401
+    DAY,
+    make,
+    two_authors,
+)
+from trackers.rollups.models import Rollup, RollupKind
+from trackers.sets.leaderboards.models import Leaderboard
+
+pytestmark = pytest.mark.django_db
+
+
+def test_sets_of_a_kind_come_in_order(owner, two_authors):  # noqa: F811
+    answer = owner.get("leaderboards/author")
+
+    assert [one["key"] for one in answer["sets"]] == ["8", "7"]
+    vera = answer["sets"][1]
+    assert (vera["name"], vera["posts"], vera["posts_before"], vera["measured"]) == (
+        "@vera", 6, 2, 6,
+    )  # fmt: skip
+    assert (vera["total"]["views"], vera["total_before"]["views"]) == (21_000, 14_000)
+    assert (vera["rate"], vera["scored"], vera["above"]) == (0.05, 0, None)
+    assert (answer["kind"], answer["age"]) == ("author", "24h")
+    [first] = owner.get("leaderboards/author?by=posts&limit=1&metric=likes")["sets"]
+    assert first["key"] == "7"
+    assert owner.get("leaderboards/hashtag?period=30d")["sets"][0]["name"] == "#moon"
+
+
+def test_days_are_counted_at_once_if_they_have_few_posts(owner, two_authors):  # noqa: F811
+    today = timezone.now().date()
+    days = f"since={today - 6 * DAY}&until={today}&zone=Asia/Kathmandu"
+
+    assert [one["key"] for one in owner.get(f"leaderboards/author?{days}")["sets"]] == ["8", "7"]
+    Rollup.objects.filter(kind=RollupKind.ALL).update(posts=9_000)
+    owner.get(f"leaderboards/author?{days}")
+    assert owner.status == 400
+
+
+@pytest.mark.parametrize(
+    ("query", "status"),
+    [
+        ("all", 400), ("author?period=8d", 400), ("author?since=2026-01-01", 400),
+        ("author?period=7d&since=2026-01-01&until=2026-01-02", 400), ("author?zone=Mars", 400),
+        ("author?since=2026-01-02&until=2026-01-01", 400), ("author?limit=101", 400),
+    ],
+)  # fmt: skip
+def test_a_query_without_an_answer_is_refused(owner, query, status):
+    owner.get(f"leaderboards/{query}")
+
+    assert owner.status == status
+
+
+def test_of_many_posts_the_list_may_not_be_made_yet(owner, two_authors):  # noqa: F811
+    Leaderboard.objects.all().delete()
+    Rollup.objects.filter(kind=RollupKind.ALL).update(posts=9_000)
+
+    owner.get("leaderboards/author")
+
+    assert owner.status == 503
