@@ -200,7 +200,7 @@ def before_words(period: Period) -> str:
     if period.name == LAST_24_HOURS:
         return "the 24 hours before"
     if period.days == 1:
-        return f"the day before{_so_far(period)}"
+        return f"the day before{_so_far(period).replace('the last ', '')}"
     same = ", the same weekdays" if period.days % 7 == 0 else ""
     return f"the {period.days} days before{same}{_so_far(period)}"
 
@@ -208,7 +208,7 @@ def before_words(period: Period) -> str:
 def _so_far(period: Period) -> str:
     if period.this.until < period.now:
         return ""
-    return f", until {notation.clock(period.before.until)} of the last one"
+    return f", the last until {notation.clock(period.before.until)}"
 
 
 def _days(span: TimeSpan) -> str:

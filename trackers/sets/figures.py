@@ -13,7 +13,7 @@ from itertools import pairwise
 
 from trackers.scores.models import STANDS_OUT
 from trackers.scores.rule import AS_USUAL
-from trackers.sets.periods import TimeSpan
+from trackers.sets.periods import TimeSpan, by_span
 from trackers.sets.posts import Post
 from trackers.tweets.engagement import ACTS, MIN_VIEWS
 from trackers.tweets.growth.band import quantile
@@ -101,25 +101,28 @@ class Step:
 
 
 def by_step(
-    steps: Iterable[tuple[TimeSpan, TimeSpan]],
-    this: Sequence[Post] | None,
+    steps: Sequence[tuple[TimeSpan, TimeSpan]],
+    this: Sequence[Post],
     before: Sequence[Post] | None,
     metric: str,
 ) -> list[Step]:
+    """`before`: None where they are not all known."""
+    now, earlier = zip(*steps, strict=True)
+    counted = [_count_and_total(posts, metric) for posts in by_span(this, now)]
+    counted_before: list[tuple[int | None, int | None]] = [(None, None)] * len(steps)
+    if before is not None:
+        counted_before = [_count_and_total(posts, metric) for posts in by_span(before, earlier)]
     return [
-        Step(span, *_in_step(this, span, metric), earlier, *_in_step(before, earlier, metric))
-        for span, earlier in steps
+        Step(span, *counts, span_before, *counts_before)
+        for (span, span_before), counts, counts_before in zip(
+            steps, counted, counted_before, strict=True
+        )
     ]
 
 
-def _in_step(
-    posts: Sequence[Post] | None, span: TimeSpan, metric: str
-) -> tuple[int | None, int | None]:
-    if posts is None:
-        return None, None
-    inside = [post for post in posts if post.at in span]
-    counts = _counts(inside, metric)
-    return len(inside), sum(counts) if counts else None
+def _count_and_total(posts: Sequence[Post], metric: str) -> tuple[int | None, int | None]:
+    counts = _counts(posts, metric)
+    return len(posts), sum(counts) if counts else None
 
 
 def best(posts: Iterable[Post], metric: str) -> list[Post]:

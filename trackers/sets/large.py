@@ -11,7 +11,7 @@ from trackers.rollups.models import QUARTER_MS, RollupKind
 from trackers.rollups.read import QuarterSums
 from trackers.sets.figures import Step, Summary
 from trackers.sets.kinds import SetKind, TweetSet
-from trackers.sets.periods import Period, TimeSpan
+from trackers.sets.periods import Period, TimeSpan, by_span
 from trackers.tweets.engagement import ACTS, MIN_VIEWS
 from trackers.tweets.models import METRICS
 
@@ -40,16 +40,19 @@ def summed_period(
     return SummedPeriod(
         this=_summary(of, this, old, age=age, metric=metric),
         before=_summary(of, before, old_before, age=age, metric=metric),
-        steps=[
-            Step(
-                span,
-                *_in_step(this, span, metric),
-                earlier,
-                *_in_step(before, earlier, metric),
-            )
-            for span, earlier in period.steps
-        ],
+        steps=_steps(period, this, before, metric),
     )
+
+
+def _steps(
+    period: Period, this: Iterable[QuarterSums], before: Iterable[QuarterSums], metric: str
+) -> list[Step]:
+    spans, earlier = zip(*period.steps, strict=True)
+    pairs = zip(by_span(this, spans), by_span(before, earlier), strict=True)
+    return [
+        Step(span, *_posts_and_total(rows, metric), span_before, *_posts_and_total(past, metric))
+        for (span, span_before), (rows, past) in zip(period.steps, pairs, strict=True)
+    ]
 
 
 def _sums(of: TweetSet, span: TimeSpan, age: timedelta) -> list[QuarterSums]:
@@ -87,10 +90,7 @@ def _summary(
     )
 
 
-def _in_step(rows: Iterable[QuarterSums], span: TimeSpan, metric: str) -> tuple[int, int | None]:
-    inside = [row for row in rows if row.at in span]
-    measured = sum(row.measured for row in inside)
-    return (
-        sum(row.posts for row in inside),
-        sum(getattr(row, metric) for row in inside) if measured else None,
-    )
+def _posts_and_total(rows: Sequence[QuarterSums], metric: str) -> tuple[int, int | None]:
+    measured = sum(row.measured for row in rows)
+    total = sum(getattr(row, metric) for row in rows)
+    return sum(row.posts for row in rows), total if measured else None

@@ -7,10 +7,12 @@ them, and today until 15:00 has yesterday until 15:00.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from itertools import pairwise
+from typing import Protocol, TypeVar
 
 _ONE_HOUR, _ONE_DAY = timedelta(hours=1), timedelta(days=1)
 LAST_24_HOURS = "24h"
@@ -30,6 +32,25 @@ class TimeSpan:
 
     def __contains__(self, at: datetime) -> bool:
         return self.since <= at < self.until
+
+
+class Timed(Protocol):
+    @property
+    def at(self) -> datetime: ...
+
+
+TimedItem = TypeVar("TimedItem", bound=Timed)
+
+
+def by_span(items: Iterable[TimedItem], spans: Sequence[TimeSpan]) -> list[list[TimedItem]]:
+    """The items of each span; these are in the order of time and do not overlap."""
+    begins = [span.since for span in spans]
+    inside: list[list[TimedItem]] = [[] for _ in spans]
+    for item in items:
+        place = bisect_right(begins, item.at) - 1
+        if place >= 0 and item.at < spans[place].until:
+            inside[place].append(item)
+    return inside
 
 
 @dataclass(frozen=True, slots=True)

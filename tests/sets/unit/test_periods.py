@@ -1,12 +1,13 @@
 """Which period is asked for, and which one it is compared with, by the person's clock."""
 
+from collections import namedtuple
 from datetime import UTC, date, datetime, timedelta
 from itertools import pairwise
 from zoneinfo import ZoneInfo
 
 import pytest
 
-from trackers.sets.periods import custom_period, named_period
+from trackers.sets.periods import TimeSpan, by_span, custom_period, named_period
 
 UTC_ZONE = ZoneInfo("UTC")
 BERLIN = ZoneInfo("Europe/Berlin")
@@ -165,3 +166,18 @@ def test_a_period_that_cannot_be_says_why(since, until, says):
     with pytest.raises(ValueError, match=says):
         custom_period(since, until, UTC_ZONE, now=now)
     assert custom_period(date(2025, 3, 11), date(2026, 3, 11), UTC_ZONE, now=now).days == 366
+
+
+def test_items_are_put_into_the_spans_that_they_are_in():
+    Item = namedtuple("Item", "at")
+    begin = at("2026-03-11 00:00")
+    spans = [
+        TimeSpan(begin + n * timedelta(hours=2), begin + (n * 2 + 1) * timedelta(hours=1))
+        for n in range(3)
+    ]
+    items = [Item(begin + n * timedelta(minutes=30)) for n in range(-1, 13)]
+
+    inside = by_span(items, spans)
+
+    assert inside == [[item for item in items if item.at in span] for span in spans]
+    assert [len(some) for some in inside] == [2, 2, 2]
