@@ -72,12 +72,23 @@ class Figures(TypedDict):
     views: int | None
 
 
+class Score(TypedDict):
+    """How many times what is usual; None: not known."""
+
+    score: float | None
+    expected: float | None
+    posts: int  # of how many of the author's that is
+    kind: str | None  # of these; None: of all kinds
+
+
 class Tweet(Figures):
     id: str
     author: Author | None
     text: str | None
     created_at: str | None
     measured_until: str | None
+    engagement_rate: float | None
+    scores: dict[Metric, Score]
 
 
 class Sample(Figures):
@@ -132,6 +143,10 @@ class Filters(TypedDict, total=False):
     min_quotes: int
     min_bookmarks: int
     min_views: int
+    min_score: float
+    min_engagement: float
+    sort: Literal["score"]  # of the metric
+    metric: Literal["views", "likes", "retweets"]
 
 
 class Tracked(TypedDict):

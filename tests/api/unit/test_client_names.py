@@ -32,7 +32,7 @@ def parameters(path):
         parameter["name"]: {
             value
             for schema in (parameter["schema"], *parameter["schema"].get("anyOf", ()))
-            for value in schema.get("enum", ())
+            for value in (*schema.get("enum", ()), *filter(None, [schema.get("const")]))
         }
         for parameter in listed
     }
