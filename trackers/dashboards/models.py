@@ -42,9 +42,10 @@ class SavedView(models.Model):
     )
     name = models.CharField(max_length=60)
     query = models.TextField()
+    position = models.SmallIntegerField(default=0, db_default=0)
 
     class Meta:
-        ordering = ("name", "id")
+        ordering = ("position", "name", "id")
         constraints = [models.UniqueConstraint(fields=["user", "name"], name="savedview_once")]
 
     def __str__(self) -> str:

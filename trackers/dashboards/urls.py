@@ -29,7 +29,7 @@ from trackers.dashboards.subscribers import views as subscribers
 from trackers.dashboards.tweets import acts as tweet_acts
 from trackers.dashboards.tweets import chart_views as tweet_chart
 from trackers.dashboards.tweets import detail_views as tweet
-from trackers.dashboards.tweets import left, many
+from trackers.dashboards.tweets import left, many, saved_views
 from trackers.dashboards.tweets import list_views as tweets
 
 urlpatterns = [
@@ -44,6 +44,7 @@ urlpatterns = [
     path("tweets/left/", left.what_is_left, name="tweets-left"),
     path("tweets/left/presences.<str:form>", left.presences_file, name="tweets-left-file"),
     path("tweets/track", tweet_acts.track_pasted, name="tweets-track"),
+    path("tweets/views/", saved_views.saved_views, name="saved-views"),
     path("tweets/views/save", tweet_acts.save_view, name="view-save"),
     path("tweets/views/<int:id>/remove", tweet_acts.remove_view, name="view-remove"),
     path("tweets/many/", many.many_tweets, name="tweets-many"),

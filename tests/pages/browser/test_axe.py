@@ -16,7 +16,7 @@ from tests.pages.sources import gap, source
 from tests.pico.trim import left_out, without_states
 from trackers.alerts import notice
 from trackers.alerts.velocity import tweet_finding
-from trackers.dashboards.models import Column
+from trackers.dashboards.models import Column, SavedView
 from trackers.events.subscribers.acts import add
 from trackers.events.subscribers.terms import Terms
 from trackers.forecasts.models import ForecastDay
@@ -67,6 +67,8 @@ def filled(user):
     bring(there.pk, tweet(1))
     Column.objects.create(user=user, position=1, source=there)
     Column.objects.create(user=user, position=2)
+    for name in ("Launch", "Berlin"):
+        SavedView.objects.create(user=user, name=name, query="sort=likes")
     payer = CredentialFactory().app.project
     payer.money_a_day = 25
     payer.save()
@@ -108,7 +110,7 @@ def filled(user):
 def pages_of(*, grown, seen, many, there, rule, subscriber):
     compared = ",".join(str(one.pk) for one in grown)
     return [
-        "/", "/?kiosk=1", "/fastest/", "/tweets/", "/tweets/?columns=tags,likes",
+        "/", "/?kiosk=1", "/fastest/", "/tweets/", "/tweets/?columns=tags,likes", "/tweets/views/",
         f"/tweets/many/?ids={grown[0].pk}", f"/tweets/many/{many.pk}/",
         "/tweets/?sort=likes&author=ada", f"/tweets/{seen.pk}/", "/home/", "/columns/", "/live/",
         "/help/?q=backup", "/search/?q=ada", "/help/operations/", "/help/api/", "/notes/",

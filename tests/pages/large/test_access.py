@@ -39,6 +39,7 @@ PAGES = {
     "/": "view_tweet",
     "/tweets/": "view_tweet",
     "/tweets/?part=rows": "view_tweet",
+    "/tweets/views/": "view_tweet",
     "/compare/": "view_tweet",
     "/home/": "view_tweet",
     "/columns/": "view_tweet",

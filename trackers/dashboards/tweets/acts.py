@@ -31,7 +31,7 @@ from trackers.ingest.sources.by_form import RefusedFieldsError, add_source
 from trackers.ingest.sources.forms import cost, price_of_a_post
 from trackers.ingest.sources.models import Source
 from trackers.ingest.sources.naming import meant_source
-from trackers.listing.query import parse_query
+from trackers.listing.query import parse_id, parse_query
 from trackers.schedule.acts import ADD_TWEET, CHANGE_TWEET, TWEET_ACTS, WITH_TAG, ActName
 from trackers.tweets.models import Tweet
 from trackers.tweets.tags.models import Tag
@@ -105,8 +105,13 @@ def save_view(request: HttpRequest) -> HttpResponseRedirect:
         if mine.count() >= MAX_SAVED_VIEWS and not mine.filter(name=name).exists():
             messages.error(request, f"There are {MAX_SAVED_VIEWS} saved views: remove one first.")
             return back_to_list(query)
+        # A new one is the last; one that was removed comes back to its place.
+        place = parse_id(request.POST.get("position", "")) or MAX_SAVED_VIEWS
         made, is_new = SavedView.objects.update_or_create(
-            user_id=request.user.pk or 0, name=name, defaults={"query": query}
+            user_id=request.user.pk or 0,
+            name=name,
+            defaults={"query": query},
+            create_defaults={"query": query, "position": min(place, MAX_SAVED_VIEWS)},
         )
     flag = history.ADDITION if is_new else history.CHANGE
     history.record(on_page(request.user), [made], "Saved a view of the tweets", flag=flag)
@@ -123,7 +128,9 @@ def remove_view(request: HttpRequest, id: int) -> HttpResponseRedirect:
     history.record(on_page(request.user), [view], "Removed a saved view", flag=history.DELETION)
     view.delete()
     # The next page says so, and can save it again.
-    request.session[REMOVED_VIEW] = {"name": view.name, "query": view.query}
+    request.session[REMOVED_VIEW] = {
+        "name": view.name, "query": view.query, "position": view.position,
+    }  # fmt: skip
     return redirect("tweets")
 
 
