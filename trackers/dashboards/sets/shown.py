@@ -107,7 +107,8 @@ def _heat_rows(heat: HeatMap) -> list[tuple[str, list[HeatCell]]]:
     for day, name in enumerate(words.WEEKDAYS):
         cells = []
         for posts, median in zip(heat.posts[day], heat.medians[day], strict=True):
-            said = words.short_count(median) if median is not None else ""
+            # In two digits: more would not fit, and a median of five says no more.
+            said = words.short_count(float(f"{median:.2g}")) if median is not None else ""
             title = f"{posts:,} posts" if median is not None else f"{posts:,} posts: too few"
             cells.append(HeatCell(level_of(median, known), said, title))
         rows.append((name, cells))
