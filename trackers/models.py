@@ -53,8 +53,9 @@ from trackers.schedule.models import (
     StretchMinute,
     TweetCensus,
 )
-from trackers.scores.models import Benchmark, BenchmarkAuthor, Score
+from trackers.scores.models import Benchmark, BenchmarkAuthor, Score, ScoreRise
 from trackers.sets.leaderboards.models import Leaderboard
+from trackers.shares.models import Share, Sharing
 from trackers.timelines.models import (
     BuiltHome,
     DeliveryMark,
@@ -171,7 +172,10 @@ __all__ = [
     "Sample",
     "SavedView",
     "Score",
+    "ScoreRise",
     "SearchCount",
+    "Share",
+    "Sharing",
     "SizedBucket",
     "Source",
     "SourceDay",

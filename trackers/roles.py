@@ -45,7 +45,7 @@ _HIDDEN = {
 _RUN = {
     *("tweet", "author", "source", "import", "gap", "bulkact"),
     *("subscriber", "topic", "milestone", "column", "savedview", "follower", "follow"),
-    *("tag", "tweettag", "note"),
+    *("tag", "tweettag", "note", "share"),
     "homesettings",
     "alertrule",
 }

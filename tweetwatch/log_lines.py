@@ -19,7 +19,7 @@ from typing import Any
 # Secrets in the paths of URLs, and in the query with which X sends a user back
 # (trackers/admin/x_sign_in.py).
 _SECRET_IN_URL = re.compile(
-    r"(/(?:feeds|api_tokens)(?:/|%2f)|signed-in/\?(?=\S))[^/\s\"'?]+", re.IGNORECASE
+    r"(/(?:feeds|api_tokens|s)(?:/|%2f)|signed-in/\?(?=\S))[^/\s\"'?]+", re.IGNORECASE
 )
 # What every record has; the rest was given as `extra`.
 _RECORD_FIELDS = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName"}

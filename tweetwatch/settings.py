@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import warnings
 from hashlib import blake2b
@@ -305,6 +306,17 @@ WHITENOISE_USE_FINDERS = DEBUG or not _collected
 # The API: requests of a token in a minute; 0: no limit
 
 API_RATE_LIMIT = env.number("API_RATE_LIMIT", default=600, least=0, most=1_000_000)
+
+# Shares: which sites may show one in a frame
+
+_SITE = r"'none'|https://(\*\.)?[a-z0-9.-]+(:[0-9]{1,5})?"
+SHARE_FRAME_ANCESTORS = env.list("SHARE_FRAME_ANCESTORS", default=[]) or ["'none'"]
+if wrong := [site for site in SHARE_FRAME_ANCESTORS if not re.fullmatch(_SITE, site)]:
+    environment.refuse_setting(
+        "SHARE_FRAME_ANCESTORS",
+        f"has {wrong[0]!r}, which is no site",
+        "SHARE_FRAME_ANCESTORS=https://news.example",
+    )
 
 # Security
 

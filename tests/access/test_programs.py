@@ -47,6 +47,7 @@ def lets_in(program, method, address, body):
         new=1,
         queue="tweet:update",
         note=1,
+        share=1,
         kind="author",
         key=42,
     )

@@ -17,6 +17,7 @@ from trackers.api import (
     notes,
     operations,
     sets,
+    shares,
     sources,
     subscribers,
     timelines,
@@ -55,6 +56,7 @@ api.add_router("/sources", sources.router)
 api.add_router("/sets", sets.router)
 api.add_router("/leaderboards", leaderboards.router)
 api.add_router("/notes", notes.router)
+api.add_router("/shares", shares.router)
 api.add_router("/exports", exports.router)
 api.add_router("/intervals", intervals.router)
 api.add_router("", operations.router)

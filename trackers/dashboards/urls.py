@@ -21,6 +21,8 @@ from trackers.dashboards.overview import fastest, since
 from trackers.dashboards.overview import views as overview
 from trackers.dashboards.search import views as search
 from trackers.dashboards.sets import views as sets
+from trackers.dashboards.shares import public
+from trackers.dashboards.shares import views as shares
 from trackers.dashboards.sources import acts as source_acts
 from trackers.dashboards.sources import detail_views as source
 from trackers.dashboards.sources import list_views as sources
@@ -118,6 +120,14 @@ urlpatterns = [
     path(
         "subscribers/<int:id>/<str:act>", subscriber_acts.act_on_subscriber, name="subscriber-act"
     ),
+    path("s/<str:key>/", public.share_page, name="share-public"),
+    path("s/<str:key>/embed/", public.share_embed, name="share-embed"),
+    path("s/<str:key>/<str:name>.<str:form>", public.share_picture, name="share-picture"),
+    path("shares/", shares.share_list, name="shares"),
+    path("shares/new/", shares.share_new, name="share-new"),
+    path("shares/switch", shares.sharing_switch, name="sharing-switch"),
+    path("shares/<int:id>/", shares.share_row, name="share"),
+    path("shares/<int:id>/<str:act>", shares.share_act, name="share-act"),
     path("notes/", notes.notes, name="notes"),
     path("notes/write", notes.write_note, name="note-write"),
     path("notes/undo", notes.undo_removal, name="note-undo"),

@@ -35,6 +35,7 @@ from trackers.rollups.update import retire_rollups
 from trackers.schedule import bulk, intervals
 from trackers.schedule.stretch import history as stretch_history
 from trackers.sets.leaderboards import update as leaderboards
+from trackers.shares import look_up as shares
 from trackers.timelines import deliver, expiry, removed_followers
 from trackers.timelines import settings as feed_settings
 from trackers.timelines.homes import embedding, following, read_counts
@@ -151,6 +152,13 @@ def prune_crossings() -> None:
 
 
 @while_clock_is_believed
+def look_up_shared() -> None:
+    """Every hour: tweets in a share that were not looked up for a day, also those that rest."""
+    now, _ = intervals.current()
+    if looked := shares.look_up_shared(now=now):
+        logger.info("%d tweets are looked up, since they are shared", looked)
+
+
 def prune_happenings() -> None:
     """Every hour: delete what happened more than thirty days ago."""
     now, _ = intervals.current()

@@ -33,6 +33,7 @@ def ask(program, method, address, body):
         new=1,
         queue="tweet:update",
         note=1,
+        share=1,
         kind="author",
         key=42,
     )

@@ -51,9 +51,10 @@ class TimesMiddleware:
     def process_view(
         self, request: HttpRequest, view_func: ViewFunction, view_args: Any, view_kwargs: Any
     ) -> None:
-        chosen = getattr(request.user, "time_format", None)
-        # What is open without a session is for programs.
-        if chosen is not None and getattr(view_func, "login_required", True):
+        # What is open without a session is for programs, and for strangers: it reads none.
+        if not getattr(view_func, "login_required", True):
+            return
+        if (chosen := getattr(request.user, "time_format", None)) is not None:
             notation.use(chosen.notation())
             timezone.activate(chosen.notation().zone)
 

@@ -56,6 +56,7 @@ _PAGES = (
     _Place("Live changes", "live", VIEW_TWEETS, "stream events"),
     _Place("Compare tweets", "compare", VIEW_TWEETS, "side by side"),
     _Place("Notes", "notes", "trackers.view_note"),
+    _Place("Shares", "shares", "trackers.view_share", "links public embed"),
     _Place("Following", "following", VIEW_SOURCES, "follow unfollow team"),
     _Place("Feeds", "feeds", VIEW_SOURCES, "atom json rss"),
     _Place("Alert log", "alert-log", VIEW_ALERTS, "what fired"),

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from urllib.parse import urlencode
 
-from django.http import Http404, HttpRequest
+from django.http import Http404, QueryDict
 
 from trackers.dashboards.tweet_rows import LABELS
 from trackers.dashboards.tweets.curve import FIRST_DAY, RANGES, VIEWS
@@ -51,8 +51,8 @@ class CurveQuery:
         return now - length if length else None
 
 
-def parse_curve_query(request: HttpRequest, tweet: Tweet, *, now: datetime) -> CurveQuery:
-    asked = {name: request.GET.get(name, "") for name in ("range", "view", "scale", "metric")}
+def parse_curve_query(query: QueryDict, tweet: Tweet, *, now: datetime) -> CurveQuery:
+    asked = {name: query.get(name, "") for name in ("range", "view", "scale", "metric")}
     named = re.split(r"[\s,]+", asked["metric"])
     chosen = tuple(metric for metric in LABELS if metric in named)
     valid = {

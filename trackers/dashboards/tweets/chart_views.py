@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import datetime
 
-from django.http import HttpRequest, HttpResponseBase, JsonResponse
+from django.http import HttpRequest, HttpResponseBase, JsonResponse, QueryDict
 from django.views.decorators.http import require_safe
 
 from trackers.dashboards.access import VIEW_TWEETS, needs
@@ -43,7 +43,7 @@ from trackers.dashboards.tweets.curve import (
 )
 from trackers.dashboards.tweets.outlook import ahead_of
 from trackers.notes.models import Note, notes_of
-from trackers.schedule.intervals import current
+from trackers.schedule.intervals import Plan, current
 from trackers.scores.rule import MINIMUMS
 from trackers.tweets.models import Tweet
 from tweetwatch.notation import to_the_minute
@@ -54,9 +54,10 @@ from tweetwatch.notation import to_the_minute
 def series_json(request: HttpRequest, id: int) -> JsonResponse:
     tweet = get_tweet(id)
     now, plan = current()
-    asked = parse_curve_query(request, tweet, now=now)
+    asked = parse_curve_query(request.GET, tweet, now=now)
     drawn = curve(tweet, plan, range=asked.range, now=now)
-    made = _series(request, tweet, drawn, asked, points=_asked_points(request), now=now)
+    marks = _marks(request, tweet, drawn, asked, now=now)
+    made = _series(tweet, drawn, asked, marks, points=_asked_points(request), now=now)
     return JsonResponse(made, headers={"Cache-Control": "no-store"})
 
 
@@ -68,19 +69,31 @@ def chart_file(request: HttpRequest, id: int, form: str) -> HttpResponseBase:
         return samples_file(request, id, form)
     tweet = get_tweet(id)
     now, plan = current()
-    asked = parse_curve_query(request, tweet, now=now)
+    asked = parse_curve_query(request.GET, tweet, now=now)
     drawn = curve(tweet, plan, range=asked.range, now=now)
-    series = _series(request, tweet, drawn, asked, points=MAX_WIDTH, now=now)
+    marks = _marks(request, tweet, drawn, asked, now=now)
+    series = _series(tweet, drawn, asked, marks, points=MAX_WIDTH, now=now)
     return as_picture(
         request, _chart(tweet, drawn, series, asked), form, name=f"tweet-{id}-{asked.view}"
     )
 
 
+def public_chart(
+    tweet: Tweet, query: QueryDict, *, with_notes: bool, plan: Plan, now: datetime
+) -> LineChart:
+    """For strangers: without what people did here."""
+    asked = parse_curve_query(query, tweet, now=now)
+    drawn = curve(tweet, plan, range=asked.range, now=now)
+    marks = [*(_note_marks(tweet, asked, now=now) if with_notes else ())]
+    series = _series(tweet, drawn, asked, marks, points=MAX_WIDTH, now=now)
+    return _chart(tweet, drawn, series, asked)
+
+
 def _series(
-    request: HttpRequest,
     tweet: Tweet,
     drawn: Curve,
     asked: CurveQuery,
+    marks: Iterable[Mark],
     *,
     points: int,
     now: datetime,
@@ -103,7 +116,7 @@ def _series(
     if end and tweet.created_at and drawn.runs:
         made["span"] = [tweet.created_at.timestamp(), end.timestamp()]
     made["minimum"] = MINIMUMS[asked.metrics[0]]
-    made["marks"] = list(_marks(request, tweet, drawn, asked, now=now))
+    made["marks"] = list(marks)
     return made
 
 
@@ -115,10 +128,14 @@ def _marks(
     since = asked.since(now)
     for one in annotations_of(tweet, drawn, since=since, now=now):
         yield {"at": one.moment.at.timestamp(), "number": one.number, "name": one.what}
-    begin = since or tweet.created_at or tweet.tracked_at
     if request.user.has_perm("trackers.view_note"):
-        for note in notes_of(Note.Kind.TWEET, tweet.pk, (begin, now)):
-            yield {"at": note.at.timestamp(), "number": 0, "name": f"Note: {note.text}"}
+        yield from _note_marks(tweet, asked, now=now)
+
+
+def _note_marks(tweet: Tweet, asked: CurveQuery, *, now: datetime) -> Iterator[Mark]:
+    begin = asked.since(now) or tweet.created_at or tweet.tracked_at
+    for note in notes_of(Note.Kind.TWEET, tweet.pk, (begin, now)):
+        yield {"at": note.at.timestamp(), "number": 0, "name": f"Note: {note.text}"}
 
 
 def _chart(tweet: Tweet, drawn: Curve, series: Series, asked: CurveQuery) -> LineChart:
@@ -162,7 +179,7 @@ def samples_file(request: HttpRequest, id: int, form: str) -> HttpResponseBase:
     `manage.py export samples` writes it."""
     tweet = get_tweet(id)
     now, plan = current()
-    asked = parse_curve_query(request, tweet, now=now)
+    asked = parse_curve_query(request.GET, tweet, now=now)
     drawn = curve(tweet, plan, range=asked.range, now=now)
     if asked.view == "totals":
         return as_file(request, runs_table(tweet, drawn.runs), form)

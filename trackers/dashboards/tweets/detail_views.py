@@ -116,7 +116,7 @@ def _acts_context(request: HttpRequest, tweet: Tweet) -> dict[str, Any]:
 def _tweet_context(
     request: HttpRequest, tweet: Tweet, plan: Plan, *, now: datetime
 ) -> dict[str, Any]:
-    asked = parse_curve_query(request, tweet, now=now)
+    asked = parse_curve_query(request.GET, tweet, now=now)
     drawn = curve(tweet, plan, range=asked.range, now=now)
     steps = steps_of(tweet, drawn, asked.view)
     row = tweet_rows([tweet], plan, now=now)[0]

@@ -17,7 +17,7 @@ from tweetwatch.statements import statement
 
 _WORK = "filling checkpoints"
 # Losing it means that filled tweets are looked through once more.
-_REACHED = "checkpoints filled up to"
+_REACHED = "checkpoints-filled-up-to"
 _TWEETS_PER_PIECE = 1_000
 _FILL = statement(
     __file__,

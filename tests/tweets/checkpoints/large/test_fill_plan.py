@@ -46,7 +46,7 @@ def test_a_piece_of_the_fill_reads_its_tweets_by_their_keys(monkeypatch):
         for statement in FILL:
             params = {"now": NOW, "count": TWEETS}
             db.execute(statement, params if "%(" in statement else None, prepare=False)
-    cache.set("checkpoints filled up to", (TWEETS // 2) << 22)
+    cache.set("checkpoints-filled-up-to", (TWEETS // 2) << 22)
 
     began = time.monotonic()
     piece = next(fill_checkpoints())

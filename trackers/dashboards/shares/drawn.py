@@ -1,0 +1,133 @@
+"""What a share shows: a title, a few figures, charts, and where the post is on X. No texts, nothing
+of the installation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+from django.http import QueryDict
+
+from trackers.dashboards.charts.pictures import Chart
+from trackers.dashboards.scores import score_pill
+from trackers.dashboards.set_query import parse_set_query
+from trackers.dashboards.set_words import Card, cards_of, span_words
+from trackers.dashboards.sets.charts import SetCharts
+from trackers.dashboards.tweet_rows import LABELS
+from trackers.dashboards.tweets.chart_views import public_chart
+from trackers.dashboards.words import commas
+from trackers.notes.models import notes_of
+from trackers.schedule.intervals import current
+from trackers.scores.read import main_score, scores_of
+from trackers.sets.kinds import find_set
+from trackers.sets.period_figures import period_figures
+from trackers.shares.models import Share
+from trackers.tweets.engagement import engagement_rate
+from trackers.tweets.models import Tweet
+from tweetwatch.notation import to_the_minute
+
+# Of a set; the first is what is embedded.
+_SET_CHARTS = ("total", "posts", "distribution")
+
+
+@dataclass(frozen=True, slots=True)
+class SharedFigure:
+    label: str
+    value: str
+    beside: str = ""  # what it is compared with
+
+
+@dataclass(frozen=True, slots=True)
+class SharedPost:
+    """Whose it is, and where."""
+
+    author: str
+    handle: str
+    profile: str
+    posted: str
+    url: str
+
+
+@dataclass(frozen=True, slots=True)
+class SharedView:
+    title: str
+    as_of: str
+    figures: tuple[SharedFigure, ...]
+    charts: Mapping[str, Chart]
+    post: SharedPost | None = None
+    alts: Mapping[str, str] = field(default_factory=dict)
+
+
+def shared_view(share: Share) -> SharedView:
+    """Of a share that `find_share` returned."""
+    if share.kind == Share.Kind.TWEET:
+        return _of_tweet(share)
+    return _of_set(share)
+
+
+def _of_tweet(share: Share) -> SharedView:
+    now, plan = current()
+    tweet = Tweet.objects.select_related("author", "tweettext").get(pk=int(share.of))
+    chart = public_chart(
+        tweet, QueryDict(share.query), with_notes=share.with_notes, plan=plan, now=now
+    )
+    scores = scores_of([tweet.pk])[tweet.pk]
+    figures = []
+    for metric, label in LABELS.items():
+        if (count := getattr(tweet, metric)) is None:
+            continue
+        scored = main_score(scores, metric)
+        pill = score_pill(scored)
+        beside = f"{pill.words}, {pill.usually}" if pill and pill.words else ""
+        figures.append(SharedFigure(label, commas(count), beside))
+    if (rate := engagement_rate(tweet)) is not None:
+        figures.append(SharedFigure("Engagement rate", f"{rate:.1%}"))
+    assert tweet.author is not None
+    handle = tweet.author.username
+    url = f"https://x.com/{handle or 'i'}/status/{tweet.newest or tweet.pk}"
+    posted = to_the_minute(tweet.created_at) if tweet.created_at else ""
+    name = tweet.author.name or handle
+    return SharedView(
+        title=share.title or f"A post of {tweet.author}",
+        as_of=to_the_minute(tweet.measured_until) if tweet.measured_until else "",
+        figures=tuple(figures),
+        charts={"curve": chart},
+        post=SharedPost(
+            name, f"@{handle}" if handle else "", f"https://x.com/{handle}" if handle else "",
+            posted, url,
+        ),
+        alts={"curve": chart.about},
+    )  # fmt: skip
+
+
+def _of_set(share: Share) -> SharedView:
+    now, _ = current()
+    kind, _, key = share.of.partition("/")
+    of = find_set(kind, key, share.made_by)
+    if of is None:
+        return SharedView(share.title or "Nothing", "", (), {})
+    asked = parse_set_query(QueryDict(share.query), UTC, now=now)
+    figures = period_figures(of, asked.period, age=asked.age, metric=asked.metric)
+    span = asked.period.this
+    notes = notes_of(of.kind.value, of.key, (span.since, span.until)) if share.with_notes else []
+    drawn = SetCharts(of, figures, notes, {})
+    charts = {name: drawn.draw(name) for name in _SET_CHARTS}
+    shown = cards_of(figures.this, figures.before, age=asked.age, metric=asked.metric)
+    return SharedView(
+        title=share.title or of.title,
+        as_of=f"{span_words(asked.period)}, {_as_of(now)}",
+        figures=tuple(map(_card_figure, shown)),
+        charts=charts,
+        alts={name: chart.title for name, chart in charts.items()},
+    )
+
+
+def _card_figure(card: Card) -> SharedFigure:
+    beside = f"{card.change}, {card.before}" if card.change else ""
+    return SharedFigure(card.label, card.words, beside)
+
+
+def _as_of(now: datetime) -> str:
+    return f"as of {to_the_minute(now)}"
