@@ -48,27 +48,29 @@ class Card:
         return figure_html(self.name, self.words, self.exact)
 
 
-def cards_of(this: Summary, before: Summary | None, *, age: str, metric: str) -> list[Card]:
-    """`age`: of SET_AGES."""
+def cards_of(
+    this: Summary, before: Summary | None, *, of: str, age: str, metric: str
+) -> list[Card]:
+    """`of`: the set, as "author/42"; `age`: of SET_AGES."""
     label, at = LABELS[metric], AGE_LABELS[age]
     return [
-        _posts_card(this, before),
+        _posts_card(f"set.{of}.posts", this, before),
         _count_card(
-            "set.median",
+            f"set.{of}.median",
             f"{label}, median at {at}",
             this.median[metric],
             before.median[metric] if before else None,
             "median-and-total",
         ),
         _count_card(
-            "set.total",
+            f"set.{of}.total",
             f"{label}, all at {at}",
             this.total[metric],
             before.total[metric] if before else None,
             "median-and-total",
         ),
         _share_card(
-            "set.rate",
+            f"set.{of}.rate",
             "Engagement rate",
             this.rate,
             before.rate if before else None,
@@ -76,7 +78,7 @@ def cards_of(this: Summary, before: Summary | None, *, age: str, metric: str) ->
             digits=1,
         ),
         _share_card(
-            "set.above",
+            f"set.{of}.above",
             "Above 2×",
             this.above,
             before.above if before else None,
@@ -86,7 +88,7 @@ def cards_of(this: Summary, before: Summary | None, *, age: str, metric: str) ->
     ]
 
 
-def _posts_card(this: Summary, before: Summary | None) -> Card:
+def _posts_card(name: str, this: Summary, before: Summary | None) -> Card:
     number = this.posts
     earlier = before.posts if before else None
     change, mood = _change(number, earlier)
@@ -96,7 +98,7 @@ def _posts_card(this: Summary, before: Summary | None) -> Card:
         change = f"{counted}, {change.lstrip(f'+{_MINUS}')}" if change else counted
         mood = mood or "up"
     return Card(
-        "set.posts", "Posts", commas(number), str(number), change, mood, commas(earlier), "a-period"
+        name, "Posts", commas(number), str(number), change, mood, commas(earlier), "a-period"
     )
 
 

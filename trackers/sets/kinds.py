@@ -48,6 +48,11 @@ class TweetSet:
     query: str = ""
 
     @property
+    def address(self) -> str:
+        """As pages and shares name it: "author/42"."""
+        return f"{self.kind.value}/{self.key}"
+
+    @property
     def has_notes(self) -> bool:
         """A saved view is one person's, and notes are everybody's."""
         return self.kind != SetKind.VIEW

@@ -87,7 +87,7 @@ def _checked(kind: str, of: str, user: User) -> str:
         found = None if set_kind == SetKind.VIEW else find_set(set_kind, key, user)
         if found is None:
             raise ValidationError({"of": "There is no such set, or it is a person's own."})
-        return f"{found.kind.value}/{found.key}"
+        return found.address
     raise ValidationError({"kind": f"One of {', '.join(Share.Kind.values)}."})
 
 

@@ -154,7 +154,7 @@ def _compare(
 def _cards(comparison: SetComparison) -> list[list[Card]]:
     asked = comparison.asked
     return [
-        cards_of(one.this, one.before, age=asked.age, metric=asked.metric)
+        cards_of(one.this, one.before, of=one.of.address, age=asked.age, metric=asked.metric)
         for one in comparison.sets
     ]
 

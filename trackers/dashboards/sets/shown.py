@@ -75,7 +75,7 @@ def figures_context(
     return {
         "figures": figures,
         "cards": words.cards_of(
-            figures.this, figures.before, age=figures.age, metric=figures.metric
+            figures.this, figures.before, of=of.address, age=figures.age, metric=figures.metric
         ),
         "waiting": words.waiting_words(figures),
         "limit": words.limit_words(figures),

@@ -60,9 +60,7 @@ def _choices(of: TweetSet, asked: SetQuery, *, now: datetime) -> dict[str, objec
     """What is shown, and what else may be chosen: each with its address."""
     return {
         "of": of,
-        "shared": urlencode(
-            {"kind": "set", "of": f"{of.kind.value}/{of.key}", "query": asked.address()}
-        ),
+        "shared": urlencode({"kind": "set", "of": of.address, "query": asked.address()}),
         "asked": asked,
         "its_page": _own_page(of),
         "its_tweets": _list_of(of),

@@ -114,7 +114,7 @@ def _of_set(share: Share) -> SharedView:
     notes = notes_of(of.kind.value, of.key, (span.since, span.until)) if share.with_notes else []
     drawn = SetCharts(of, figures, notes, {})
     charts = {name: drawn.draw(name) for name in _SET_CHARTS}
-    shown = cards_of(figures.this, figures.before, age=asked.age, metric=asked.metric)
+    shown = cards_of(figures.this, figures.before, of=share.of, age=asked.age, metric=asked.metric)
     return SharedView(
         title=share.title or of.title,
         as_of=f"{span_words(asked.period)}, {_as_of(now)}",
