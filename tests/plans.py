@@ -23,6 +23,11 @@ WHICH = """
 """
 
 
+def is_setting(text):
+    """A setting alone takes its values by their places."""
+    return " ".join(text.split()).startswith("SELECT set_config(")
+
+
 @dataclass(frozen=True, slots=True)
 class Reach:
     """How a statement reaches a table, and how many rows it reads or writes there, at the most."""
@@ -43,8 +48,7 @@ class Watch:
     def look(self, run: Callable, cursor: psycopg.Cursor, query, params) -> None:
         """Explain a statement just before it runs, on the rows that it will find; undone then."""
         text = query if isinstance(query, str) else query.as_string(cursor.connection)
-        # A setting is the only thing that takes its values by their places.
-        if text.split(None, 1)[0].upper() not in PLANNED or "set_config(" in text:
+        if text.split(None, 1)[0].upper() not in PLANNED or is_setting(text):
             return
         for mode, told in self.explained(run, cursor, text, params):
             head = " ".join(text.split())[:90]

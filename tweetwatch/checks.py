@@ -1,19 +1,21 @@
 """Checks at start: only the user who runs the program can read .env, which holds every key, and of
-several databases the one that can be written is chosen."""
+several databases the one that can be written is chosen; sites that frame shares are sites."""
 
 from __future__ import annotations
 
+import re
 import stat
 from pathlib import Path
 from typing import Any
 
 from django.conf import settings
-from django.core.checks import Warning, register
+from django.core.checks import Error, Warning, register
 
 from tweetwatch.environment import why_unreadable
 
 # The tag of all checks of what is set and stored, as opposed to the code.
 INSTALLATION = "installation"
+_SITE = re.compile(r"'none'|https://(\*\.)?[a-z0-9.-]+(:[0-9]{1,5})?")
 
 
 @register(INSTALLATION)
@@ -41,3 +43,17 @@ def primary_is_chosen(**_: Any) -> list[Warning]:
     text = "DATABASE_URL names several hosts, and a standby among them cannot be written."
     hint = "Add ?target_session_attrs=read-write to it."
     return [Warning(text, hint=hint, id="tweetwatch.W003")]
+
+
+@register(INSTALLATION)
+def framing_sites_are_sites(**_: Any) -> list[Error]:
+    """What a browser does not understand as a site would be no limit, or break the others."""
+    return [
+        Error(
+            f"SHARE_FRAME_ANCESTORS has {site!r}, which is no site.",
+            hint="SHARE_FRAME_ANCESTORS=https://news.example,https://*.example.org",
+            id="tweetwatch.E001",
+        )
+        for site in settings.SHARE_FRAME_ANCESTORS
+        if not _SITE.fullmatch(site)
+    ]

@@ -26,11 +26,12 @@ router = Router(tags=["shares"])
 
 
 class ShareIn(Strict):
-    """`kind` and `of`: a tweet by its id, or a set as `hashtag/moon`. `query`: what its page shows,
+    """`kind` and `of`: a tweet by its id, a comparison by two to six ids with commas, or a set as
+    `hashtag/moon`. `query`: what its page shows,
     as in the address of that page. `days`: how long the link is open."""
 
-    kind: Literal["tweet", "set"]
-    of: Annotated[StrictStr, Field(min_length=1, max_length=120)]
+    kind: Literal["tweet", "set", "comparison"]
+    of: Annotated[StrictStr, Field(min_length=1, max_length=150)]
     query: Annotated[StrictStr, Field(max_length=300)] = ""
     title: Annotated[StrictStr, Field(max_length=MAX_TITLE_LENGTH)] = ""
     with_notes: bool = False

@@ -9,6 +9,7 @@ from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_safe
 
 from trackers.api import (
+    authors,
     events,
     exports,
     homes,
@@ -52,6 +53,7 @@ handle_errors(api)
 api.add_decorator(refuse_unknown_parameters)
 api.add_router("/tweets", many)
 api.add_router("/tweets", single)
+api.add_router("/authors", authors.router)
 api.add_router("/sources", sources.router)
 api.add_router("/sets", sets.router)
 api.add_router("/leaderboards", leaderboards.router)

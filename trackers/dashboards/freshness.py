@@ -112,7 +112,7 @@ def _of_menu(*, idle: str, counted: tuple[int, int, float] | None) -> Headline:
     """`counted`: tweets that have a next check, those that are due, and the longest overdue; None
     where no cluster has counted lately, and the menu does not either."""
     if idle:
-        return Headline("bad", "Nothing is being checked", f"{idle.capitalize()}.", idle)
+        return Headline("bad", "Nothing is being checked", f"The reason: {idle}.", idle)
     if counted is None:
         return Headline("", "Operations", "Nobody has counted lately.", "not counted yet")
     scheduled, due, overdue = counted

@@ -91,7 +91,7 @@ def cards_of(
 def _posts_card(name: str, this: Summary, before: Summary | None) -> Card:
     number = this.posts
     earlier = before.posts if before else None
-    change, mood = _change(number, earlier)
+    change, mood = change_words(number, earlier)
     if earlier is not None and number != earlier:
         sign = "+" if number > earlier else _MINUS
         counted = f"{sign}{abs(number - earlier):,}"
@@ -103,7 +103,7 @@ def _posts_card(name: str, this: Summary, before: Summary | None) -> Card:
 
 
 def _count_card(name: str, label: str, now: float | None, before: float | None, help: str) -> Card:
-    change, mood = _change(now, before)
+    change, mood = change_words(now, before)
     exact = "not known" if now is None else f"{now:,.10g}"
     return Card(name, label, short_count(now), exact, change, mood, short_count(before), help)
 
@@ -123,8 +123,8 @@ def _share_card(
     )
 
 
-def _change(now: float | None, before: float | None) -> tuple[str, str]:
-    """With its sign, and whether that is up or down."""
+def change_words(now: float | None, before: float | None) -> tuple[str, str]:
+    """In percent with its sign, and whether that is "up" or "down"; empty: nothing is compared."""
     share = share_of(now, before)
     if share is None:
         return "", ""

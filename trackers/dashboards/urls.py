@@ -87,7 +87,6 @@ urlpatterns = [
     path("columns/<int:id>/<str:act>", columns.act_on_column, name="column-act"),
     path("live/", live.live, name="live"),
     path("authors/<int:id>/", authors.author, name="author"),
-    path("authors/<int:id>/posts.<str:form>", authors.author_posts, name="author-posts"),
     path("sources/", sources.sources, name="sources"),
     path("sources/act", source_acts.act_on_ticked, name="sources-act"),
     path("sources/import/", imports.import_file, name="import-file"),

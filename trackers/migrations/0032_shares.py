@@ -44,8 +44,8 @@ class Migration(migrations.Migration):
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('key', models.CharField(default=trackers.shares.models.new_share_key, max_length=22, unique=True)),
-                ('kind', models.CharField(choices=[('tweet', 'a tweet'), ('set', 'a set')], max_length=10)),
-                ('of', models.CharField(max_length=120)),
+                ('kind', models.CharField(choices=[('tweet', 'a tweet'), ('set', 'a set'), ('comparison', 'a comparison')], max_length=10)),
+                ('of', models.CharField(max_length=150)),
                 ('query', models.CharField(blank=True, max_length=300)),
                 ('title', models.CharField(blank=True, max_length=120)),
                 ('with_notes', models.BooleanField(default=False)),

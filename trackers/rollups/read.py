@@ -41,7 +41,7 @@ _CLASSES_OF = """
         FROM (SELECT r.places_{age}, r.counts_{age} OFFSET 0) r
     ) r CROSS JOIN unnest(places[first:last], counts[first:last]) AS of(place, posts)
     UNION ALL
-    SELECT trackers_class_v1(r.{metric}_{age}), 1
+    SELECT trackers_class_v1(r.{metric}_{age}) AS class, 1
     WHERE r.places_{age} IS NULL AND r.{metric}_{age} IS NOT NULL
 """
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import timedelta
 
 from django.contrib.auth.models import User
@@ -17,6 +18,8 @@ from trackers.shares.terms import is_sharing_on, why_hidden
 
 END, SWITCH = "trackers.change_share", "trackers.change_sharing"
 MAX_LIVE = 500
+# As many as the page compares.
+MAX_COMPARED = 6
 MAX_DAYS = 365
 _OFF = "Sharing is off. An owner turns it on under Shares."
 
@@ -32,7 +35,8 @@ def share(
     with_notes: bool = False,
     days: int = 30,
 ) -> Share:
-    """A link to a tweet (`of` its id) or to a set (`hashtag/moon`), for so many days.
+    """A link to a tweet (`of` its id), a comparison (ids with commas) or a set (`hashtag/moon`),
+    for so many days.
 
     A ValidationError says by field what is wrong; nothing is stored then.
     """
@@ -78,9 +82,13 @@ def switch_sharing(is_on: bool, actor: Actor) -> Done:
 
 def _checked(kind: str, of: str, user: User) -> str:
     """`of` as it is stored."""
-    if kind == Share.Kind.TWEET:
-        if not (of.isascii() and of.isdigit() and len(of) < 20):
+    if kind in (Share.Kind.TWEET, Share.Kind.COMPARISON):
+        ids = of.split(",")
+        if any(not re.fullmatch(r"[0-9]{1,19}", id) for id in ids):
             raise ValidationError({"of": "A tweet is named by its id."})
+        fits = len(ids) == 1 if kind == Share.Kind.TWEET else 2 <= len(ids) <= MAX_COMPARED
+        if not fits:
+            raise ValidationError({"of": f"One tweet, or a comparison of 2 to {MAX_COMPARED}."})
         return of
     if kind == Share.Kind.SET:
         set_kind, _, key = of.partition("/")

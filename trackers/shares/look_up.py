@@ -19,11 +19,11 @@ _CHECKED_WITHIN = timedelta(hours=23)
 
 
 def look_up_shared(*, now: datetime) -> int:
-    """How many are looked up for that; there are as many as live shares at the most."""
+    """How many are looked up for that; a live share names six at the most."""
     if not is_sharing_on():
         return 0
-    shared = Share.objects.live(now=now).filter(kind=Share.Kind.TWEET)
-    ids = {int(of) for of in shared.values_list("of", flat=True)}
+    shared = Share.objects.live(now=now).exclude(kind=Share.Kind.SET)
+    ids = {id for share in shared for id in share.tweet_ids}
     stale = Q(measured_until=None) | Q(measured_until__lt=now - _CHECKED_WITHIN)
     waiting = Tweet.objects.filter(stale, pk__in=ids, gone_at=None, paused=False)
     due = list(waiting.values_list("pk", flat=True))

@@ -49,11 +49,12 @@ class Share(models.Model):
     class Kind(models.TextChoices):
         TWEET = "tweet", "a tweet"
         SET = "set", "a set"
+        COMPARISON = "comparison", "a comparison"
 
     key = models.CharField(max_length=_KEY_LENGTH, unique=True, default=new_share_key)
     kind = models.CharField(max_length=10, choices=Kind)
-    # The id of a tweet; of a set its kind and key, as in "hashtag/moon".
-    of = models.CharField(max_length=120)
+    # The id of a tweet, or several with commas; of a set its kind and key, as in "hashtag/moon".
+    of = models.CharField(max_length=150)
     # What its page shows of it: the query of the page that was shared.
     query = models.CharField(max_length=300, blank=True)
     title = models.CharField(max_length=MAX_TITLE_LENGTH, blank=True)
@@ -79,8 +80,9 @@ class Share(models.Model):
         return f"/s/{self.key}/"
 
     @property
-    def tweet_id(self) -> int | None:
-        return int(self.of) if self.kind == self.Kind.TWEET else None
+    def tweet_ids(self) -> list[int]:
+        """Those that it names; none of a set."""
+        return [] if self.kind == self.Kind.SET else [int(id) for id in self.of.split(",")]
 
     def count_reader(self, *, now: datetime) -> None:
         """One more opened its page."""

@@ -31,9 +31,9 @@ def find_share(key: str, *, now: datetime) -> Share | None:
 
 def why_hidden(share: Share) -> str:
     """Why nobody may see it now, as a sentence; empty: anybody may."""
-    if share.kind == Share.Kind.TWEET:
-        tweet = Tweet.objects.select_related("author").filter(pk=int(share.of)).first()
-        return _why_hidden_tweet(tweet)
+    if ids := share.tweet_ids:
+        tweets = Tweet.objects.select_related("author").in_bulk(ids)
+        return next((why for id in ids if (why := _why_hidden_tweet(tweets.get(id)))), "")
     kind, _, key = share.of.partition("/")
     if kind == "author" and Author.objects.filter(pk=int(key), protected=True).exists():
         return "The author's posts are protected."

@@ -154,15 +154,25 @@ def one_tweet(it: World) -> Rows:
     ]  # fmt: skip
 
 
-def origins(_: World) -> Rows:
-    """Authors, sources and imports."""
+def origins(it: World) -> Rows:
+    """Authors, sources, sets, shares and imports."""
     return [
         ("author of most", "page", "/authors/1/"),
         ("author, polled", "poll", "/authors/1/?part=author"),
         ("author, further rows", "page", "/authors/1/?part=rows"),
-        ("author as a file", "file", "/authors/1/posts.csv"),
+        ("author as a file", "file", "/tweets/export.csv?author=1"),
         ("leaderboards", "page", "/leaderboards/"),
         ("leaderboards: hashtags", "page", "/leaderboards/?of=hashtag&period=30d"),
+        ("leaderboard as a file", "file", "/leaderboards/leaderboard.csv"),
+        ("compare sets", "page", "/compare/sets/?set=all/all&set=author/1"),
+        ("compare sets: chart", "page", "/compare/sets/day.svg?set=all/all&set=author/1"),
+        ("search", "page", "/search/?q=ada"), ("saved views", "page", "/tweets/views/"),
+        ("shares", "page", "/shares/"),
+        ("to share", "page", "/shares/new/?kind=set&of=author/1"),
+        ("share, from a message", "page", f"/shares/{it.me.share.pk}/"),
+        ("share, public", "page", it.me.share.address),
+        ("share, embedded", "page", f"{it.me.share.address}embed/"),
+        ("share, picture", "page", f"{it.me.share.address}total.svg"),
         ("set: all", "page", "/sets/all/all/?period=30d"),
         ("set: an author", "page", "/sets/author/1/?period=30d"),
         ("set: a source", "page", "/sets/source/1/?period=30d"),

@@ -6,7 +6,7 @@ sources brought.
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
 from django.contrib.auth.models import User
@@ -16,6 +16,7 @@ from tests.queues import fill_buckets
 from trackers.dashboards.models import Column
 from trackers.events.models import Subscriber
 from trackers.events.subscribers.subscriptions import enroll
+from trackers.shares.models import Share, Sharing
 from trackers.timelines.followers import own
 from trackers.tokens import feed_addresses as feed_addresses
 from trackers.tokens.models import ApiToken
@@ -107,12 +108,13 @@ def main(*, tweets: int) -> None:
 
 
 class Entered(NamedTuple):
-    """A person of the team, with a token of the API, the secret of a feed, and a column."""
+    """A person of the team, with a token of the API, the secret of a feed, a column and a share."""
 
     user: User
     token: str
     feed: str
     column: int
+    share: Share
 
 
 def enter() -> Entered:
@@ -120,7 +122,12 @@ def enter() -> Entered:
     token = ApiToken(user=user, name="screens", scope=ApiToken.Scope.ADMIN)
     feed = feed_addresses.make_address(own(user).pk, user.pk, now=datetime.now(UTC))
     column, _ = Column.objects.get_or_create(user=user, source_id=1, defaults={"position": 1})
-    return Entered(user, token.save_with_secret(), feed, column.pk)
+    Sharing.objects.update_or_create(pk=1, defaults={"is_on": True})
+    share, _ = Share.objects.get_or_create(
+        kind="set", of="author/1", made_by=user,
+        defaults={"ends_at": datetime.now(UTC) + timedelta(days=30)},
+    )  # fmt: skip
+    return Entered(user, token.save_with_secret(), feed, column.pk, share)
 
 
 def run(*statements: str) -> None:

@@ -17,7 +17,7 @@ from tests.factories import CredentialFactory
 from trackers.backups.archive import Manifest
 from trackers.checks import database_keeps_every_text
 from trackers.jobs.models import Queue
-from tweetwatch.checks import primary_is_chosen
+from tweetwatch.checks import framing_sites_are_sites, primary_is_chosen
 
 
 @pytest.mark.parametrize("command", ["check", "interval list"])
@@ -161,3 +161,19 @@ def test_several_hosts_without_a_choice_of_the_primary_are_warned_of(
     settings.DATABASES = {"default": {"HOST": host, "OPTIONS": options}}
 
     assert [one.id for one in primary_is_chosen()] == ["tweetwatch.W003"] * warned
+
+
+@pytest.mark.parametrize(
+    ("sites", "is_well"),
+    [
+        (["'none'"], True),
+        (["https://news.example", "https://*.example.org:8443"], True),
+        (["*"], False),
+        (["https://news.example; script-src *"], False),
+        (["http://news.example"], False),
+    ],
+)
+def test_only_sites_may_frame_a_share(settings, sites, is_well):
+    settings.SHARE_FRAME_ANCESTORS = sites
+
+    assert (framing_sites_are_sites() == []) == is_well

@@ -37,6 +37,7 @@ def add_passkey(seen, *, alone):
 
 
 def log_out(seen):
+    seen.page.click("#person")
     seen.follow("header form button")
     assert "/login/" in seen.page.url
 

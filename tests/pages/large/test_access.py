@@ -33,6 +33,9 @@ OPEN = {
     "feed-home-atom",
     "feed-home-json",
     "feed-source-atom",
+    "share-public",
+    "share-embed",
+    "share-picture",
     None,
 }
 PAGES = {
@@ -45,6 +48,10 @@ PAGES = {
     "/columns/": "view_tweet",
     "/live/": "view_tweet",
     "/notes/": "view_note",
+    "/shares/": "view_share",
+    "/leaderboards/": "view_tweet",
+    "/sets/all/all/": "view_tweet",
+    "/compare/sets/": "view_tweet",
     "/happenings/": "view_tweet",
     "/help/": "view_tweet",
     "/search/": "view_tweet",

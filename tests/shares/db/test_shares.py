@@ -192,6 +192,9 @@ def test_one_address_that_asks_too_often_has_to_wait(client, operator, tweet, mo
         ({"kind": "tweet", "of": "12"}, "no longer tracked"),
         ({"kind": "tweet", "of": "x"}, "named by its id"),
         ({"kind": "leaderboard", "of": "authors"}, "One of tweet, set"),
+        ({"kind": "comparison", "of": "12"}, "2 to 6"),
+        ({"kind": "comparison", "of": "1,2,3,4,5,6,7"}, "2 to 6"),
+        ({"kind": "tweet", "of": "1,2"}, "One tweet"),
         ({"kind": "set", "of": "view/1"}, "no such set"),
         ({"kind": "set", "of": "hashtag/"}, "no such set"),
         ({"days": 400}, "1 to 365"),
@@ -230,6 +233,31 @@ def test_a_set_is_shared_as_figures_without_its_posts(client, operator, tweet):
     assert str(tweet.pk) not in content
     assert "secret sentence" not in content
     assert client.get(f"{made.address}total.svg").status_code == 200
+
+
+def test_a_comparison_shows_the_curves_of_its_tweets_alone(client, operator, tweet):
+    born = timezone.now() - 6 * H
+    other = TweetFactory(id=78 << 22, author_id=7, created_at=born)
+    hidden_author = Author.objects.create(id=9, username="hidden", protected=True)
+    hidden = TweetFactory(id=79 << 22, author=hidden_author, created_at=born)
+    for one in (other, hidden):
+        record([Measured(one.pk, born + H, figures(3, views=900), D)])
+    query = f"ids={tweet.pk},{hidden.pk}&source=1&author=9"
+    ids = f"{tweet.pk},{other.pk}"
+
+    made = share("comparison", ids, history.on_page(operator), operator, query=query)
+    content = client.get(made.address).content.decode()
+    picture = client.get(f"{made.address}curves.svg").content.decode()
+
+    assert content.count("View on X") == 2
+    assert "@vera" in picture
+    for kept in ("hidden", "secret sentence", str(hidden.pk)):
+        assert kept not in content + picture
+    with pytest.raises(ValidationError, match="protected"):
+        share("comparison", f"{tweet.pk},{hidden.pk}", history.on_page(operator), operator)
+
+    Tweet.objects.filter(pk=other.pk).update(missing_since=timezone.now())
+    assert client.get(made.address).status_code == 404
 
 
 def test_shared_tweets_are_looked_up_daily_even_if_they_rest(operator, tweet):

@@ -6,8 +6,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import TypedDict
+from urllib.parse import urlencode
 
-from django.http import HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, JsonResponse, QueryDict
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
@@ -87,7 +88,7 @@ class Comparison:
 @require_safe
 @needs(VIEW_TWEETS)
 def compare_page(request: HttpRequest) -> HttpResponse:
-    comparison = _read_comparison(request)
+    comparison = _read_comparison(request.GET)
     asked, label = comparison.asked, LABELS[comparison.asked.metric]
     cells = [_cells_of(line, comparison.now) for line in comparison.lines]
     context = {
@@ -110,6 +111,9 @@ def compare_page(request: HttpRequest) -> HttpResponse:
             )
             for crowd in comparison.crowds
         ],
+        "shared": urlencode(
+            {"kind": "comparison", "of": ",".join(map(str, asked.ids)), "query": asked.address()}
+        ),
         "told": describe_comparison(comparison.lines, cells, comparison.crowds, label.lower()),
         "author": comparison.author,
         "is_full": len(asked.ids) >= MAX_TWEETS,
@@ -125,7 +129,7 @@ def compare_page(request: HttpRequest) -> HttpResponse:
 def compare_series(request: HttpRequest) -> JsonResponse:
     """Of each tweet what was measured, and of each band its middle, by `ages` in minutes since the
     posting; a value is null where a gap begins."""
-    comparison = _read_comparison(request)
+    comparison = _read_comparison(request.GET)
     return JsonResponse(
         {
             "metric": comparison.asked.metric,
@@ -142,9 +146,16 @@ def compare_chart(request: HttpRequest, form: str) -> HttpResponseBase:
     """The chart as a picture, or what it shows as a table."""
     if form not in PICTURES:
         return compare_file(request, form)
-    comparison = _read_comparison(request)
+    comparison = _read_comparison(request.GET)
     name = f"compare-{comparison.asked.metric}"
     return as_picture(request, _chart_of(comparison), form, name=name)
+
+
+def public_comparison(query: QueryDict) -> LineChart:
+    """For strangers: without texts."""
+    comparison = _read_comparison(query)
+    bare = [replace(line, text="") for line in comparison.lines]
+    return _chart_of(replace(comparison, lines=bare))
 
 
 def _chart_of(comparison: Comparison) -> LineChart:
@@ -158,7 +169,12 @@ def _chart_of(comparison: Comparison) -> LineChart:
         source=f"up to {asked.until} after posting · tweetwatch",
         x="age",
         lines=[
-            _line(line.place, f"{line.place} {line.name} {line.text}", of["ages"], of["values"])
+            _line(
+                line.place,
+                _line_name(line),
+                of["ages"],
+                of["values"],
+            )
             for line, of in curves
         ]
         + [
@@ -177,6 +193,10 @@ def _chart_of(comparison: Comparison) -> LineChart:
         ],
         is_log=asked.is_log,
     )
+
+
+def _line_name(line: TweetCurve) -> str:
+    return f"{line.place} {line.name} {line.text}".strip()
 
 
 def _line(place: int, name: str, ages: list[float], values: Sequence[float | None]) -> Line:
@@ -209,7 +229,7 @@ def _band_json(crowd: Crowd, *, until: timedelta) -> BandJson:
 def compare_file(request: HttpRequest, form: str) -> HttpResponseBase:
     """The curves, a line for each tweet and age; `measured_at` says how old a count was then, and
     `band` which one it belongs to."""
-    comparison = _read_comparison(request)
+    comparison = _read_comparison(request.GET)
     metric = comparison.asked.metric
     columns = [
         Column("tweet_id", "id"),
@@ -235,9 +255,9 @@ def _file_rows(comparison: Comparison) -> Iterator[tuple[object, ...]]:
             yield born.id, author, name, minutes, reading.measured_at, reading.counts[0]
 
 
-def _read_comparison(request: HttpRequest) -> Comparison:
+def _read_comparison(query: QueryDict) -> Comparison:
     """A constant number of statements, each of which reads a bounded number of tweets."""
-    asked = parse_compare_query(request.GET)
+    asked = parse_compare_query(query)
     problems = list(asked.problems)
     now, plan = current()
     tweets = Tweet.objects.select_related("author", "tweettext").in_bulk(asked.ids)

@@ -21,6 +21,7 @@ from trackers.dashboards.overview.fastest import SHORT_BOARD, board_context
 from trackers.dashboards.overview.first_steps import first_steps
 from trackers.dashboards.overview.outstanding import outstanding_context
 from trackers.dashboards.overview.since import since_context
+from trackers.dashboards.overview.yesterday import yesterday_context
 from trackers.dashboards.parts import PartReader, is_kiosk, render_parts
 from trackers.dashboards.words import about, commas
 from trackers.forecasts.hour import NextHour, next_hour
@@ -42,6 +43,7 @@ def overview(request: HttpRequest) -> HttpResponse:
         "ahead": lambda: _plan_context(status.plan, now=now),
         "outstanding": lambda: outstanding_context(request, now=now),
         "fastest": lambda: board_context(request, most=SHORT_BOARD),
+        "yesterday": lambda: {} if is_kiosk(request) else yesterday_context(request, now=now),
         "since": lambda: {} if is_kiosk(request) else since_context(request, now=now),
     }
     shared = {"now": now, "kiosk": is_kiosk(request)}

@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from django.http import QueryDict
 
 from trackers.dashboards.charts.pictures import Chart
+from trackers.dashboards.compare.views import public_comparison
 from trackers.dashboards.scores import score_pill
 from trackers.dashboards.set_query import parse_set_query
 from trackers.dashboards.set_words import Card, cards_of, span_words
@@ -25,7 +26,7 @@ from trackers.sets.kinds import find_set
 from trackers.sets.period_figures import period_figures
 from trackers.shares.models import Share
 from trackers.tweets.engagement import engagement_rate
-from trackers.tweets.models import Tweet
+from trackers.tweets.models import Author, Tweet
 from tweetwatch.notation import to_the_minute
 
 # Of a set; the first is what is embedded.
@@ -56,14 +57,17 @@ class SharedView:
     as_of: str
     figures: tuple[SharedFigure, ...]
     charts: Mapping[str, Chart]
-    post: SharedPost | None = None
+    posts: tuple[SharedPost, ...] = ()
     alts: Mapping[str, str] = field(default_factory=dict)
 
 
 def shared_view(share: Share) -> SharedView:
     """Of a share that `find_share` returned."""
-    if share.kind == Share.Kind.TWEET:
-        return _of_tweet(share)
+    match share.kind:
+        case Share.Kind.TWEET:
+            return _of_tweet(share)
+        case Share.Kind.COMPARISON:
+            return _of_comparison(share)
     return _of_set(share)
 
 
@@ -84,22 +88,53 @@ def _of_tweet(share: Share) -> SharedView:
         figures.append(SharedFigure(label, commas(count), beside))
     if (rate := engagement_rate(tweet)) is not None:
         figures.append(SharedFigure("Engagement rate", f"{rate:.1%}"))
-    assert tweet.author is not None
-    handle = tweet.author.username
-    url = f"https://x.com/{handle or 'i'}/status/{tweet.newest or tweet.pk}"
-    posted = to_the_minute(tweet.created_at) if tweet.created_at else ""
-    name = tweet.author.name or handle
     return SharedView(
         title=share.title or f"A post of {tweet.author}",
         as_of=to_the_minute(tweet.measured_until) if tweet.measured_until else "",
         figures=tuple(figures),
         charts={"curve": chart},
-        post=SharedPost(
-            name, f"@{handle}" if handle else "", f"https://x.com/{handle}" if handle else "",
-            posted, url,
-        ),
+        posts=(_post_of(tweet),),
         alts={"curve": chart.about},
     )  # fmt: skip
+
+
+def _of_comparison(share: Share) -> SharedView:
+    tweets = Tweet.objects.select_related("author").in_bulk(share.tweet_ids)
+    chart = public_comparison(_public_query(share))
+    now, _ = current()
+    return SharedView(
+        title=share.title or chart.title,
+        as_of=_as_of(now),
+        figures=(),
+        charts={"curves": chart},
+        posts=tuple(_post_of(tweets[id]) for id in share.tweet_ids if id in tweets),
+        alts={"curves": chart.about},
+    )
+
+
+def _public_query(share: Share) -> QueryDict:
+    """Of the tweets that were checked alone; without sources, which are of this installation, and
+    without a band of an author whose posts are protected."""
+    query = QueryDict(share.query, mutable=True)
+    query["ids"] = share.of
+    query.pop("source", None)
+    author = query.get("author", "")
+    is_id = author.isascii() and author.isdigit() and len(author) < 19
+    is_open = is_id and Author.objects.filter(pk=int(author), protected=False).exists()
+    if not is_open:
+        query.pop("author", None)
+    return query
+
+
+def _post_of(tweet: Tweet) -> SharedPost:
+    handle = tweet.author.username if tweet.author else ""
+    return SharedPost(
+        author=(tweet.author and tweet.author.name) or handle,
+        handle=f"@{handle}" if handle else "",
+        profile=f"https://x.com/{handle}" if handle else "",
+        posted=to_the_minute(tweet.created_at) if tweet.created_at else "",
+        url=f"https://x.com/{handle or 'i'}/status/{tweet.newest or tweet.pk}",
+    )
 
 
 def _of_set(share: Share) -> SharedView:

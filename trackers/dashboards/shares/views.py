@@ -8,7 +8,7 @@ from django import forms
 from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, redirect
+from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
@@ -95,11 +95,18 @@ def _add_faults(form: ShareForm, wrong: ValidationError) -> None:
             form.add_error(name if is_shown else None, sentence)
 
 
+def _get_share(id: int) -> Share:
+    try:
+        return Share.objects.get(pk=id)
+    except (Share.DoesNotExist, OverflowError):
+        raise Http404(f"There is no share {id}.") from None
+
+
 @require_POST
 @needs(acts.END)
 def share_act(request: HttpRequest, id: int, act: str) -> HttpResponse:
     response = act_on(
-        request, acts.SHARE_ACTS, act, find=lambda pk: get_object_or_404(Share, pk=pk), id=id,
+        request, acts.SHARE_ACTS, act, find=_get_share, id=id,
         page="share",
     )  # fmt: skip
     return response
@@ -109,7 +116,7 @@ def share_act(request: HttpRequest, id: int, act: str) -> HttpResponse:
 @needs(VIEW_SHARES)
 def share_row(request: HttpRequest, id: int) -> HttpResponse:
     """In the list."""
-    return redirect(f"{reverse('shares')}#share-{id}")
+    return redirect(f"{reverse('shares')}#share-{_get_share(id).pk}")
 
 
 @require_POST

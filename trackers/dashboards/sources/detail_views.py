@@ -11,7 +11,6 @@ from django.views.decorators.http import require_safe
 
 from trackers import tasks
 from trackers.dashboards.access import VIEW_SOURCES, VIEW_TWEETS, needs
-from trackers.dashboards.benchmarks import MAX_COMPARED, read_benchmarks
 from trackers.dashboards.charts.small import daily_chart, first_day
 from trackers.dashboards.exports import as_file
 from trackers.dashboards.homes import buttons_for
@@ -29,7 +28,6 @@ from trackers.ingest.sources.naming import short
 from trackers.ingest.sources.status import SourceStatus, source_statuses
 from trackers.schedule.intervals import Plan, current
 from trackers.schedule.models import BulkAct
-from trackers.tweets.growth.earlier import of_these
 from trackers.tweets.models import Author, Tweet
 from trackers.tweets.snowflake import born_at
 from tweetwatch.amounts import amount
@@ -227,14 +225,11 @@ def get_source(id: int) -> Source:
 def _source_figures(source: Source, *, now: datetime) -> dict[str, object]:
     today = now.astimezone(UTC).date()
     days = days_of(source.pk, since=first_day(today))
-    newest = SourceTweet.objects.filter(source=source).order_by("-tweet_id")
-    ids = list(newest.values_list("tweet_id", flat=True)[:MAX_COMPARED])
     return {
         "author": _account_of(source),
         "days": daily_chart({day.day: day.posts for day in days}, today=today, what="New posts"),
         "cost": cost_of(days, today=today),
         "counted": SearchCount.objects.filter(source=source).first(),
-        "benchmarks": read_benchmarks(of_these(ids), now=now),
     }
 
 

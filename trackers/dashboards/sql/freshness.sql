@@ -1,8 +1,8 @@
 -- One row, of what workers write anyway: the pause if there is one, and what a cluster last saw.
 SELECT now(), pause.by, pause.because, pause.since,
-       EXISTS (SELECT FROM trackers_worker WHERE seen_at > now() - %(silent_after)s),
+       EXISTS (SELECT FROM trackers_worker WHERE seen_at > now() - %(silent_after)s::interval),
        EXISTS (SELECT FROM trackers_credential WHERE disabled_at IS NULL),
-       seen.taken_at > now() - %(fresh_for)s, seen.scheduled, seen.due, seen.oldest_due_seconds
+       seen.taken_at > now() - %(fresh_for)s::interval, seen.scheduled, seen.due, seen.oldest_due_seconds
 FROM (SELECT 1) AS one
 LEFT JOIN trackers_pausedall AS pause ON true
 LEFT JOIN trackers_queuestatistics AS seen ON seen.queue = %(queue)s

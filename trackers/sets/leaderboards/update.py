@@ -89,9 +89,9 @@ def read_leaderboard(kind: RollupKind, name: str, *, now: datetime) -> Listing |
     return Listing(rows, this, before, old, age, is_made_hourly=True)
 
 
-def count_days(kind: RollupKind, period: Period) -> Listing:
-    """Of days that somebody chose. Raises TooManyPosts."""
-    age = default_age(period.name)
+def count_days(kind: RollupKind, period: Period, *, age: str = "") -> Listing:
+    """Of days that somebody chose, at one of SET_AGES or the period's own. Raises TooManyPosts."""
+    age = age or default_age(period.name)
     old, _ = period.old_enough(SET_AGES[age])
     posts = _posts_in(period.before.since, period.this.until)
     if posts > MAX_POSTS:

@@ -33,6 +33,9 @@
       if (due && seconds <= 0) words = seconds > -OVERDUE ? "now" : `due ${lasting(-seconds)} ago`;
       if (time.textContent !== words) time.textContent = words;
     }
+    // On a wall screen; without scripts nothing there is of now.
+    const clock = document.querySelector("[data-clock]");
+    if (clock) clock.textContent = `${window.Times.clock(now)} ${window.Times.offset(now)}`;
   };
 
   const tick = () => {

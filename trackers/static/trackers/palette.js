@@ -16,6 +16,15 @@
     field().focus();
     htmx.trigger(field(), "palette");
   };
+  // Where nothing had the focus before, the field would keep it, unseen, and the next key would be its own.
+  const leave = () => {
+    if (dialog().contains(document.activeElement)) document.activeElement.blur();
+  };
+  const shut = () => {
+    dialog().close();
+    // The event of it comes later than a key may.
+    leave();
+  };
   const isAnswered = () => {
     const typed = field().value.trim().replace(/\s+/g, " ");
     return document.querySelector("#palette-found .found")?.dataset.typed === typed;
@@ -37,12 +46,15 @@
   document.addEventListener("keydown", (event) => {
     if (event.key.toLowerCase() === "k" && (event.metaKey || event.ctrlKey) && !event.altKey && !event.shiftKey) {
       event.preventDefault();
-      if (dialog()?.open) dialog().close();
+      if (dialog()?.open) shut();
       else open();
       return;
     }
     if (!dialog()?.open || event.isComposing) return;
-    if (event.key === "ArrowDown" || event.key === "ArrowUp") {
+    if (event.key === "Escape") {
+      event.preventDefault();
+      shut();
+    } else if (event.key === "ArrowDown" || event.key === "ArrowUp") {
       event.preventDefault();
       step(event.key === "ArrowDown" ? 1 : -1);
     } else if (event.key.length === 1 && event.key !== " " && !event.metaKey && !event.ctrlKey && !event.altKey) {
@@ -64,10 +76,9 @@
         `${count} found${count ? `, the first: ${found()[0].querySelector("bdi").textContent}` : ""}`;
       if (follows && isAnswered()) followFirst();
     });
-    // Where nothing had the focus before, the field would keep it, unseen.
-    dialog().addEventListener("close", () => { if (dialog().contains(document.activeElement)) document.activeElement.blur(); });
+    dialog().addEventListener("close", leave);
     // A click beside it.
-    dialog().addEventListener("click", (event) => { if (event.target === dialog()) dialog().close(); });
+    dialog().addEventListener("click", (event) => { if (event.target === dialog()) shut(); });
     const menu = document.getElementById("find");
     if (!menu) return;
     const key = menu.form.querySelector("[data-mac]");

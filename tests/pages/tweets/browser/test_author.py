@@ -1,4 +1,4 @@
-"""The page of an author: what is usual, and how the newest posts do against it."""
+"""The page of an author: what is usual, and the newest posts with their scores."""
 
 from datetime import timedelta
 
@@ -12,28 +12,24 @@ from tests.pages.conftest import watched
 from tests.pages.looking import looking
 from tests.pages.many import fill
 from tests.pages.sources import some_staff, source, words
-from trackers.dashboards.benchmarks import compared_with
+from tests.scores.posts import post, usual_posts
+from trackers.scores.benchmarks import make_benchmarks
 from trackers.tweets import posted
-from trackers.tweets.models import METRICS, Author, TweetText
-from trackers.tweets.record import Measured, record
-from trackers.xapi.results import Figures
+from trackers.tweets.checkpoints.ages import AGES
+from trackers.tweets.kinds import PostKind
+from trackers.tweets.models import Author, TweetText
 
 pytestmark = pytest.mark.django_db
 HOUR, DAY = timedelta(hours=1), timedelta(days=1)
+DAY_PLACE = AGES.index(DAY) + 1
 
 
 def posted_tweet(author, age, low=0, *, text="Some words", **given):
-    """A post of the author's, so old; with what it had 20 hours after, and at the last look."""
+    """A post of the author's, so old."""
     born = now() - age
     tweet = TweetFactory(id=id_born(born, low), author=author, created_at=born, **given)
     TweetText.objects.create(tweet=tweet, text=text)
     return tweet
-
-
-def measured(tweet, after, **counts):
-    figures = Figures(*(counts.get(metric) for metric in METRICS))
-    at = tweet.created_at + after
-    record([Measured(tweet.id, at, figures, hole_after=DAY)])
 
 
 @pytest.fixture
@@ -43,10 +39,14 @@ def ada(db):
 
 @pytest.fixture
 def usual_ones(ada):
-    """Five posts with 100 to 500 views after a day."""
-    for number in range(1, 6):
-        tweet = posted_tweet(ada, (3 + number) * DAY, number)
-        measured(tweet, 23 * HOUR, views=100 * number, likes=number)
+    """Twelve photos with 100 to 1,200 views after a day, of which the middle half is 400 to 900."""
+    for number in range(1, 13):
+        [post] = usual_posts(
+            7, 1, place=DAY_PLACE, kind=PostKind.PHOTO, first=(30 + number) * DAY,
+            views=100 * number, likes=number,
+        )  # fmt: skip
+        assert post.author_id == 7
+    make_benchmarks([7], now=now())
 
 
 def page(staff):
@@ -57,65 +57,46 @@ def test_an_author_without_posts_says_so(staff, ada):
     text = page(staff)
 
     assert "Ada L. @ada" in text
-    assert "No post has been measured at the age of 15 minutes yet" in text
+    assert "What is usual is known once 10 more posts have been measured" in text
     assert "No source reads this account" in text
 
 
-def test_the_benchmark_is_the_median_of_posts_at_the_same_age(staff, ada, usual_ones):
-    assert "have 300 views or more after 24 hours; the middle half has 200 to 400." in page(staff)
-
-
-def test_a_lower_median_at_a_later_age_is_explained_by_other_posts(staff, ada, usual_ones):
-    """The young have more views at 6 hours than the old at 24."""
-    assert "Not the same posts at each age" not in page(staff)
-    for number in range(5):
-        measured(posted_tweet(ada, 7 * HOUR, number), 5 * HOUR, views=1421)
+def test_benchmarks_are_shown_by_kind_and_age(staff, ada, usual_ones):
+    usual_posts(7, 3, place=DAY_PLACE, kind=PostKind.TEXT, first=90 * DAY, views=1)
+    make_benchmarks([7], now=now())
 
     text = page(staff)
 
-    assert "6 h 1,421 1,421 1,421 5 24 h 300 200 400 5" in text
-    assert "Not the same posts at each age" in text
+    assert "Usual views at 24 h 500" in text
+    assert "All kinds – – – 500 – 15" in text
+    assert "Photo – – – 650 – 12" in text
+    assert "Text" not in text.partition("What is usual")[2].partition("Export")[0]
 
 
-def test_each_post_is_compared_with_the_benchmark(staff, ada, usual_ones):
-    tweet = posted_tweet(ada, 2 * DAY, text="A <b>success</b>")
-    measured(tweet, 23 * HOUR, views=1400)
+def test_a_new_post_has_the_score_that_the_benchmark_gives(staff, ada, usual_ones):
+    tweet = post(7, posted=DAY, kind=PostKind.PHOTO, now=now(), views=2600)
 
-    html = staff.get("/authors/7/?part=author").content.decode()
+    html = staff.get("/authors/7/?part=rows").content.decode()
 
-    # The median of six is now 350.
-    assert "A &lt;b&gt;success&lt;/b&gt;" in html
-    said = words(html)
-    assert "24 h 1,400 350 4.0 times the usual" in said
-    assert "24 h 100 350 71% below" in said
-
-
-@pytest.mark.parametrize(
-    ("count", "median", "said"),
-    [
-        (0, 0, "as usual"),
-        (3, 0, "above: usually none"),
-        (108, 100, "as usual"),
-        (150, 100, "50% above"),
-        (40, 100, "60% below"),
-        (230, 100, "2.3 times the usual"),
-    ],
-)
-def test_the_score_is_said_in_words(count, median, said):
-    assert compared_with(count, median)[0] == said
+    assert f'id="row-{tweet.pk}"' in html
+    assert "4.0× usually 650" in words(html)
 
 
 def test_likes_are_compared_where_views_are_unknown(staff, ada):
-    for number in range(5):
-        measured(posted_tweet(ada, (3 + number) * DAY, number), 23 * HOUR, likes=40)
+    usual_posts(7, 10, place=DAY_PLACE, likes=40)
+    make_benchmarks([7], now=now())
 
-    assert "have 40 likes or more after 24 hours" in page(staff)
+    text = page(staff)
+
+    assert "Usual likes at 24 h 40" in text
+    assert "Likes at each age" in text
 
 
 def test_with_too_few_posts_the_page_says_how_many_are_lacking(staff, ada):
-    measured(posted_tweet(ada, 3 * DAY), 23 * HOUR, views=9)
+    usual_posts(7, 7, place=DAY_PLACE, views=9)
+    make_benchmarks([7], now=now())
 
-    assert "The usual is known once 3 more posts have been measured" in page(staff)
+    assert "What is usual is known once 3 more posts have been measured" in page(staff)
 
 
 def test_counts_over_the_limit_are_shown_as_more_than(staff, ada, monkeypatch):
@@ -142,29 +123,21 @@ def test_names_of_authors_link_to_their_pages(staff):
 
 
 def test_an_unknown_author_is_404_and_a_permission_is_needed(staff, client, ada):
-    for address in (
-        "/authors/8/",
-        "/authors/99999999999999999999/?part=rows",
-        "/authors/8/posts.csv",
-    ):
+    for address in ("/authors/8/", "/authors/99999999999999999999/?part=rows"):
         assert staff.get(address).status_code == 404
     bob = some_staff(client, "view_source")
-    for address in (
-        "/authors/7/",
-        "/authors/7/?part=author",
-        "/authors/7/?part=rows",
-        "/authors/7/posts.csv",
-    ):
+    for address in ("/authors/7/", "/authors/7/?part=author", "/authors/7/?part=rows"):
         assert bob.get(address).status_code == 403
 
 
 def test_the_posts_can_be_exported(staff, ada, usual_ones):
-    answer = staff.get("/authors/7/posts.csv")
+    assert 'href="/tweets/export.csv?author=7"' in staff.get("/authors/7/").content.decode()
 
-    lines = b"".join(answer.streaming_content).decode().splitlines()
-    assert lines[0].split(",")[-2:] == ["views_at_24_h", "likes_at_24_h"]
-    assert [line.split(",")[-2:] for line in lines[1:]] == [[f"{n}00", f"{n}"] for n in range(1, 6)]
-    assert 'href="/authors/7/posts.jsonl"' in staff.get("/authors/7/").content.decode()
+    answer = staff.get("/tweets/export.csv?author=7")
+
+    first, *rows = b"".join(answer.streaming_content).decode().splitlines()
+    place = first.split(",").index("views_at_24_h")
+    assert sorted(int(row.split(",")[place]) for row in rows) == [n * 100 for n in range(1, 13)]
 
 
 @pytest.mark.django_db(transaction=True)
@@ -196,7 +169,7 @@ def test_a_person_goes_from_a_tweet_to_its_author_on_a_phone(staff, live_server,
         seen.page.goto(f"{seen.address}/tweets/")
         seen.follow("a.author >> nth=0")
         seen.page.wait_for_selector("#benchmark-title")
-        assert "300 views" in seen.page.inner_text("#author")
+        assert "650" in seen.page.inner_text("#author")
         seen.follow("#author-figures")
         assert seen.page.inner_text("#set-title") == "@ada"
         assert seen.page.evaluate("document.documentElement.scrollWidth") <= 390
