@@ -34,7 +34,7 @@
       if (time.textContent !== words) time.textContent = words;
     }
     // On a wall screen; without scripts nothing there is of now.
-    const clock = document.querySelector("[data-clock]");
+    const clock = document.querySelector("[data-wall-clock]");
     if (clock) clock.textContent = `${window.Times.clock(now)} ${window.Times.offset(now)}`;
   };
 
