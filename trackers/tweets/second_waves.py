@@ -13,6 +13,8 @@ from datetime import datetime, timedelta
 from itertools import groupby
 from operator import attrgetter
 
+from django.db import transaction
+
 from trackers.happenings.models import Happening, HappeningKind
 from trackers.tweets.anomalies import AnomalyKind, anomalies
 from trackers.tweets.gains.models import Gain, Window
@@ -20,6 +22,7 @@ from trackers.tweets.history import Run, histories
 from trackers.tweets.models import Tweet
 from trackers.tweets.series import Usual, holes, recent_runs
 from trackers.tweets.snowflake import born_at
+from tweetwatch.pieces import take_work_lock
 
 _WAVE_HOUR = timedelta(hours=1)
 # The best hour, one of calm, and the new one.
@@ -35,7 +38,13 @@ _ONCE_IN, _NEWS_FOR = timedelta(hours=12), timedelta(hours=3)
 
 
 def note_second_waves(usual_of: Callable[[Tweet], Usual], *, now: datetime) -> int:
-    """How many were found. `usual_of`: how often a tweet is looked up, by which holes are known."""
+    """How many were found; none while another process looks. `usual_of`: how often a tweet is
+    looked up, by which holes are known."""
+    with transaction.atomic():
+        return _note(usual_of, now=now) if take_work_lock("second waves") else 0
+
+
+def _note(usual_of: Callable[[Tweet], Usual], *, now: datetime) -> int:
     risen = {
         row.tweet_id: (row.tweet, metric)
         for metric, most in _LISTED.items()
@@ -47,7 +56,7 @@ def note_second_waves(usual_of: Callable[[Tweet], Usual], *, now: datetime) -> i
         what=HappeningKind.SECOND_WAVE, tweet_id__in=risen, at__gte=now - _ONCE_IN
     )
     for id in known.values_list("tweet_id", flat=True):
-        del risen[id]
+        risen.pop(id, None)
     recent = recent_runs(risen, most=_RUNS_READ)
     steep = {id: _steepness(recent.get(id, []), metric) for id, (_, metric) in risen.items()}
     judged = sorted((id for id in steep if steep[id] >= 2), key=lambda id: -steep[id])
