@@ -42,7 +42,7 @@ def why_hidden(share: Share) -> str:
 
 def _why_hidden_tweet(tweet: Tweet | None) -> str:
     if tweet is None:
-        return "The tweet is no longer tracked."
+        return "The tweet is not tracked."
     if tweet.missing_since or tweet.gone_at:
         return "X does not show the tweet."
     if tweet.author is None:

@@ -189,10 +189,12 @@ def test_one_address_that_asks_too_often_has_to_wait(client, operator, tweet, mo
 @pytest.mark.parametrize(
     ("given", "why"),
     [
-        ({"kind": "tweet", "of": "12"}, "no longer tracked"),
+        ({"kind": "tweet", "of": "12"}, "not tracked"),
         ({"kind": "tweet", "of": "x"}, "named by its id"),
         ({"kind": "leaderboard", "of": "authors"}, "One of tweet, set"),
         ({"kind": "comparison", "of": "12"}, "2 to 6"),
+        ({"kind": "comparison", "of": "9999999999999999999,12"}, "not tracked"),
+        ({"kind": "tweet", "of": "9999999999999999999"}, "not tracked"),
         ({"kind": "comparison", "of": "1,2,3,4,5,6,7"}, "2 to 6"),
         ({"kind": "tweet", "of": "1,2"}, "One tweet"),
         ({"kind": "set", "of": "view/1"}, "no such set"),
