@@ -45,6 +45,7 @@ def _why_hidden_tweet(tweet: Tweet | None) -> str:
         return "The tweet is not tracked."
     if tweet.missing_since or tweet.gone_at:
         return "X does not show the tweet."
-    if tweet.author is None:
+    # A post is shown with its author's @name.
+    if tweet.author is None or not tweet.author.username:
         return "It is not known yet who wrote the tweet."
     return "The author's posts are protected." if tweet.author.protected else ""

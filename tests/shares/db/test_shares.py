@@ -8,6 +8,7 @@ from django.core.exceptions import ValidationError
 from django.utils import timezone
 
 from tests.factories import TweetFactory, figures
+from tests.pages.sources import words
 from trackers import history
 from trackers.dashboards.shares import public
 from trackers.notes.models import Note
@@ -62,9 +63,9 @@ def test_strangers_see_figures_and_who_wrote_it_but_no_text(client, operator, tw
     picture = client.get(f"{made.address}curve.svg").content.decode()
 
     assert answer.status_code == 200
-    for words in ("Our best week", "Vera", "@vera", "View on X", "5,000", "Engagement rate",
+    for part in ("Our best week", "Vera", "@vera", "View on X", "5,000", "Engagement rate",
                   f"https://x.com/vera/status/{tweet.pk}", "x-logo"):  # fmt: skip
-        assert words in content
+        assert part in content
     for kept in ("secret sentence", "In the news", "op", "csv", "<script"):
         assert f" {kept}" not in content.replace("opener", "")
         assert "secret sentence" not in picture
@@ -217,6 +218,13 @@ def test_nothing_is_shared_while_sharing_is_off(operator, tweet):
         shared(operator, tweet)
 
 
+def test_a_post_is_not_shared_before_its_author_has_a_name(operator, tweet):
+    Author.objects.filter(pk=7).update(username="")
+
+    with pytest.raises(ValidationError, match="not known yet who wrote"):
+        shared(operator, tweet)
+
+
 def test_a_protected_author_cannot_be_shared(operator, tweet):
     Author.objects.filter(pk=7).update(protected=True)
 
@@ -290,6 +298,7 @@ def test_an_operator_shares_and_ends_from_pages_and_an_owner_turns_it_off(client
     made = Share.objects.get()
     listed = client.get("/shares/").content.decode()
     assert made.address in listed
+    assert "in 6 d 23 h" in words(listed)
     assert client.post("/shares/switch", {"is_on": "no"}).status_code == 403
     client.post(f"/shares/{made.pk}/end")
     assert client.get(made.address).status_code == 404

@@ -160,7 +160,7 @@ def _of_set(share: Share) -> SharedView:
 
 
 def _card_figure(card: Card) -> SharedFigure:
-    beside = f"{card.change}, {card.before}" if card.change else ""
+    beside = f"{card.change}; before: {card.before}" if card.change else ""
     return SharedFigure(card.label, card.words, beside)
 
 
