@@ -5,7 +5,7 @@ from __future__ import annotations
 from trackers.alerts.models import AlertDigest, AlertMail, AlertNotice, AlertPlace, AlertRule
 from trackers.arrivals.models import Arrival, DeliveryBucket, Origin, TimelineDelivery
 from trackers.credentials.models import Credential, Window
-from trackers.dashboards.models import Column, OverviewVisit, SavedView
+from trackers.dashboards.models import Column, OverviewVisit
 from trackers.events.delivery.models import Attempt
 from trackers.events.live.models import LiveEvents, StreamPlaces
 from trackers.events.models import (
@@ -45,6 +45,7 @@ from trackers.money.models import App, Project, Spending
 from trackers.notes.models import Note
 from trackers.outbox.models import Event, Finding, Staged, Topic
 from trackers.rollups.models import Rollup, RollupQuarter
+from trackers.saved_views.models import SavedView
 from trackers.schedule.models import (
     BulkAct,
     BulkPiece,

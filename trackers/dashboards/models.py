@@ -1,4 +1,4 @@
-"""What a person has saved, views of the tweets page and columns; and when they were here."""
+"""A person's columns, and when they were here."""
 
 from __future__ import annotations
 
@@ -32,24 +32,6 @@ class Column(models.Model):
 
     def __str__(self) -> str:
         return str(self.source or self.team or "Home")
-
-
-class SavedView(models.Model):
-    """`query` is what `Wanted.address` made of an address."""
-
-    user = models.ForeignKey(
-        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+", db_index=False
-    )
-    name = models.CharField(max_length=60)
-    query = models.TextField()
-    position = models.SmallIntegerField(default=0, db_default=0)
-
-    class Meta:
-        ordering = ("position", "name", "id")
-        constraints = [models.UniqueConstraint(fields=["user", "name"], name="savedview_once")]
-
-    def __str__(self) -> str:
-        return self.name
 
 
 class OverviewVisit(models.Model):

@@ -15,7 +15,7 @@ from django.utils import timezone
 from trackers.alerts import acts as alerts
 from trackers.alerts.forms import RuleForm
 from trackers.alerts.kinds import RuleKind
-from trackers.dashboards.models import Column, SavedView
+from trackers.dashboards.models import Column
 from trackers.events.subscribers import acts as subscribers
 from trackers.events.subscribers.terms import Terms
 from trackers.history import Actor, on_page
@@ -24,6 +24,7 @@ from trackers.ingest.files.limits import NO_LIMITS
 from trackers.ingest.sources.models import Source
 from trackers.notes import acts as notes
 from trackers.notes.models import Note
+from trackers.saved_views.models import SavedView
 from trackers.timelines import acts as timelines
 from trackers.timelines.followers import own
 from trackers.tweets.tags.names import get_or_create_tag

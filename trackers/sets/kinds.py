@@ -8,12 +8,12 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from django.apps import apps
 from django.contrib.auth.models import AnonymousUser, User
 from django.db.models import TextChoices
 
 from trackers.notes.models import MAX_KEY_LENGTH
 from trackers.notes.things import name_of
+from trackers.saved_views.models import SavedView
 from trackers.tweets.entities import domain_of
 from trackers.tweets.finding.names import authors_called
 from trackers.tweets.models import Author
@@ -88,9 +88,7 @@ def _find_view(key: str, reader: User | AnonymousUser) -> TweetSet | None:
     """A person's own: nobody else sees it."""
     if not re.fullmatch(r"[1-9][0-9]{0,9}", key) or int(key) >= 2**31:
         return None
-    # Pages have their models, and stand on this part.
-    views = apps.get_model("trackers", "SavedView").objects
-    view = views.filter(pk=int(key), user=reader.pk).first()
+    view = SavedView.objects.filter(pk=int(key), user=reader.pk).first()
     return TweetSet(SetKind.VIEW, key, view.name, query=view.query) if view else None
 
 

@@ -7,8 +7,8 @@ from django.contrib.auth.models import Permission, User
 from django.utils import timezone
 
 from tests.scores.posts import checkpoint, post
-from trackers.dashboards.models import SavedView
 from trackers.ingest.sources.models import Source
+from trackers.saved_views.models import SavedView
 from trackers.tweets.checkpoints.ages import AGES
 from trackers.tweets.models import Author, TweetText
 

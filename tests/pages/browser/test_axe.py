@@ -16,7 +16,7 @@ from tests.pages.sources import gap, source
 from tests.pico.trim import left_out, without_states
 from trackers.alerts import notice
 from trackers.alerts.velocity import tweet_finding
-from trackers.dashboards.models import Column, SavedView
+from trackers.dashboards.models import Column
 from trackers.events.subscribers.acts import add
 from trackers.events.subscribers.terms import Terms
 from trackers.forecasts.models import ForecastDay
@@ -28,6 +28,7 @@ from trackers.jobs.observed.models import NotedTask, QueueMinute
 from trackers.money.models import Spending
 from trackers.notes import acts as notes
 from trackers.outbox.findings import News
+from trackers.saved_views.models import SavedView
 from trackers.schedule import bulk
 from trackers.schedule.models import Interval, Stretch, StretchMinute
 from trackers.tweets.models import Tweet

@@ -11,9 +11,9 @@ from django.test.utils import CaptureQueriesContext
 from tests.pages.conftest import watched
 from tests.pages.sources import some_staff, source
 from trackers import roles
-from trackers.dashboards.models import SavedView
 from trackers.ingest.sources.models import Source
 from trackers.jobs import pausing
+from trackers.saved_views.models import SavedView
 from trackers.tweets.models import Author, Tweet, TweetText
 from trackers.tweets.tags import tagging
 from trackers.tweets.tags.names import get_or_create_tag

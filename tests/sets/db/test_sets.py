@@ -10,10 +10,10 @@ from django.db import transaction
 from django.utils import timezone
 
 from tests.scores.posts import NOW, checkpoint, post
-from trackers.dashboards.models import SavedView
 from trackers.ingest.sources.models import Source, SourceTweet
 from trackers.roles import VIEWER
 from trackers.rollups.recount import recount
+from trackers.saved_views.models import SavedView
 from trackers.scores.benchmarks import make_benchmarks
 from trackers.sets import members, period_figures
 from trackers.sets.compared import compared_set

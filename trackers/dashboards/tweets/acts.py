@@ -17,7 +17,6 @@ from django.views.decorators.http import require_POST
 
 from trackers import history
 from trackers.dashboards.access import VIEW_TWEETS, needs, require_permission
-from trackers.dashboards.models import SavedView
 from trackers.dashboards.page_acts import act_on, asking_page, confirmation_page
 from trackers.dashboards.tweets.asked import get_tweet
 from trackers.dashboards.tweets.list_views import REMOVED_VIEW
@@ -32,6 +31,7 @@ from trackers.ingest.sources.forms import cost, price_of_a_post
 from trackers.ingest.sources.models import Source
 from trackers.ingest.sources.naming import meant_source
 from trackers.listing.query import parse_id, parse_query
+from trackers.saved_views.models import SavedView
 from trackers.schedule.acts import ADD_TWEET, CHANGE_TWEET, TWEET_ACTS, WITH_TAG, ActName
 from trackers.tweets.models import Tweet
 from trackers.tweets.tags.models import Tag

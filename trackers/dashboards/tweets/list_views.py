@@ -13,7 +13,6 @@ from django.views.decorators.http import require_safe
 
 from trackers.dashboards.access import VIEW_TWEETS, needs
 from trackers.dashboards.exports import as_file
-from trackers.dashboards.models import SavedView
 from trackers.dashboards.parts import part_of, render_parts
 from trackers.dashboards.tweet_rows import LABELS, tweet_rows
 from trackers.dashboards.tweets.heads import (
@@ -36,6 +35,7 @@ from trackers.listing.query import (
 from trackers.listing.search import MAX_TWEETS_COUNTED, Page, count_tweets, newest_page
 from trackers.listing.search_slots import ClientGone, NoFreeSlot, search_slot
 from trackers.listing.sorts import Unsorted, sorted_page
+from trackers.saved_views.models import SavedView
 from trackers.schedule.intervals import Plan, current
 from trackers.tweets.gains.models import Gain
 from trackers.tweets.presence import Presence

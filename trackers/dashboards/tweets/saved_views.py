@@ -13,9 +13,9 @@ from django.views.decorators.http import require_http_methods
 
 from trackers import history
 from trackers.dashboards.access import VIEW_TWEETS, needs
-from trackers.dashboards.models import SavedView
 from trackers.history import on_page
 from trackers.listing.query import parse_id
+from trackers.saved_views.models import SavedView
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

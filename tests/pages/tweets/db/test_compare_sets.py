@@ -6,7 +6,7 @@ import pytest
 
 from tests.pages.sources import some_staff, words
 from tests.scores.posts import checkpoint, post
-from trackers.dashboards.models import SavedView
+from trackers.saved_views.models import SavedView
 from trackers.tweets.checkpoints.ages import AGES
 from trackers.tweets.models import Author, TweetText
 

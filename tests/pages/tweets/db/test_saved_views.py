@@ -4,7 +4,7 @@ import pytest
 from django.contrib.auth.models import User
 
 from tests.pages.conftest import flat
-from trackers.dashboards.models import SavedView
+from trackers.saved_views.models import SavedView
 
 pytestmark = pytest.mark.django_db
 VIEWS = "/tweets/views/"

@@ -7,10 +7,10 @@ import pytest
 
 from tests.pages.sources import some_staff, source, words
 from tests.scores.posts import checkpoint, post
-from trackers.dashboards.models import SavedView
 from trackers.dashboards.sets.charts import SET_CHARTS
 from trackers.history import on_page
 from trackers.notes import acts as notes
+from trackers.saved_views.models import SavedView
 from trackers.sets import period_figures
 from trackers.tokens.models import TimeFormat
 from trackers.tweets.checkpoints.ages import AGES

@@ -17,11 +17,11 @@ from tests.factories import TweetFactory, id_born
 from tests.pages.conftest import born, flat, measure, watched
 from tests.pages.sources import some_staff, source
 from tests.pages.tweets.db.test_tweets import row_ids
-from trackers.dashboards.models import SavedView
 from trackers.dashboards.tweets.acts import MAX_SAVED_VIEWS
 from trackers.ingest.files.models import Import
 from trackers.ingest.sources.models import SourceTweet
 from trackers.listing import sorts
+from trackers.saved_views.models import SavedView
 from trackers.tweets.gains import update
 from trackers.tweets.gains.models import Gain
 from trackers.tweets.kinds import PostKind
