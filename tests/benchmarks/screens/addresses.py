@@ -287,7 +287,8 @@ def calls(it: World) -> Rows:
 
 
 def of_the_admin(_: World) -> Rows:
-    """The lists of the admin."""
+    """The lists of the admin, whose modules a process loads when it first serves a page."""
+    admin.autodiscover()
     return [
         *((f"admin: {one._meta.verbose_name_plural}", "admin",
            reverse(f"admin:{one._meta.app_label}_{one._meta.model_name}_changelist"))
