@@ -10,7 +10,7 @@ from typing import Any
 
 from django.apps import AppConfig
 from django.apps.registry import Apps
-from django.contrib.auth.models import AnonymousUser, Group, User
+from django.contrib.auth.models import AbstractBaseUser, AnonymousUser, Group, User
 from django.db import transaction
 from django.db.models import Q, QuerySet
 
@@ -132,6 +132,16 @@ def take(user: User) -> None:
         if user.is_staff and not user.is_superuser:
             user.is_staff = False
             user.save(update_fields=["is_staff"])
+
+
+def teams() -> QuerySet[Group]:
+    """All groups that are not roles: what is shared in one is seen by its members."""
+    return Group.objects.exclude(name__in=ROLES)
+
+
+def teams_of(user: AbstractBaseUser | AnonymousUser) -> QuerySet[Group]:
+    """By name."""
+    return teams().filter(user=user.pk or 0).order_by("name", "pk")
 
 
 def gives_access(user: User | AnonymousUser) -> bool:

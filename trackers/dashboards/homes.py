@@ -10,7 +10,8 @@ from django.core.exceptions import PermissionDenied
 from django.http import Http404
 from django.urls import reverse
 
-from trackers.timelines.followers import Home, homes_of, teams
+from trackers.roles import teams
+from trackers.timelines.followers import Home, homes_of
 from trackers.timelines.models import Follow
 
 User = AbstractBaseUser | AnonymousUser

@@ -54,7 +54,7 @@ class TweetSet:
 
     @property
     def has_notes(self) -> bool:
-        """A saved view is one person's, and notes are everybody's."""
+        """A saved view is one person's or a team's, and notes are everybody's."""
         return self.kind != SetKind.VIEW
 
     @property
@@ -85,11 +85,11 @@ def find_set(kind: str, key: str, reader: User | AnonymousUser) -> TweetSet | No
 
 
 def _find_view(key: str, reader: User | AnonymousUser) -> TweetSet | None:
-    """A person's own: nobody else sees it."""
+    """A person's own, or one that is shared with a team of theirs: nobody else sees it."""
     if not re.fullmatch(r"[1-9][0-9]{0,9}", key) or int(key) >= 2**31:
         return None
-    view = SavedView.objects.filter(pk=int(key), user=reader.pk).first()
-    return TweetSet(SetKind.VIEW, key, view.name, query=view.query) if view else None
+    view = SavedView.objects.seen_by(reader).filter(pk=int(key)).first()
+    return TweetSet(SetKind.VIEW, key, view.title, query=view.query) if view else None
 
 
 def _plain_key(kind: SetKind, typed: str) -> str:

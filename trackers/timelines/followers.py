@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from django.contrib.auth.models import AbstractBaseUser, AnonymousUser, Group, User
-from django.db.models import F, QuerySet
+from django.contrib.auth.models import AbstractBaseUser, AnonymousUser, User
+from django.db.models import F
 
-from trackers.roles import ROLES
+from trackers.roles import teams_of
 from trackers.timelines.models import Follower
 
 
@@ -21,21 +21,11 @@ class Home:
     follower_id: int | None  # None: it never followed anything
 
 
-def teams() -> QuerySet[Group]:
-    """The groups that have a home: those that are not roles."""
-    return Group.objects.exclude(name__in=ROLES)
-
-
 def homes_of(user: AbstractBaseUser | AnonymousUser) -> list[Home]:
     """All homes that the person may read and change: their own, then their teams', by name."""
     mine = Follower.objects.filter(user=user.pk).values_list("pk", flat=True).first()
-    teams_of_user = (
-        teams()
-        .filter(user=user.pk)
-        .order_by("name", "pk")
-        .values_list("pk", "name", F("follower__pk"))
-    )
-    return [Home(None, "Home", mine), *(Home(*team) for team in teams_of_user)]
+    theirs = teams_of(user).values_list("pk", "name", F("follower__pk"))
+    return [Home(None, "Home", mine), *(Home(*team) for team in theirs)]
 
 
 def may_use(user: AbstractBaseUser | AnonymousUser, follower_id: int) -> bool:

@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
+from django.contrib.auth.models import Group, User
 
 from tests.alerts.conftest import rule
 from tests.factories import CredentialFactory
@@ -70,6 +71,10 @@ def filled(user):
     Column.objects.create(user=user, position=2)
     for name in ("Launch", "Berlin"):
         SavedView.objects.create(user=user, name=name, query="sort=likes")
+    desk = Group.objects.create(name="Desk")
+    user.groups.add(desk)
+    eve = User.objects.create_user("eve")
+    SavedView.objects.create(user=eve, name="Moon", query="hashtag=moon", team=desk)
     payer = CredentialFactory().app.project
     payer.money_a_day = 25
     payer.save()

@@ -18,7 +18,7 @@ from trackers.dashboards.search.found import Found
 from trackers.ingest.sources.acts import CHANGE as CHANGE_SOURCE
 from trackers.ingest.sources.acts import DELETE as DELETE_SOURCE
 from trackers.ingest.sources.models import Source
-from trackers.saved_views.models import SavedView
+from trackers.saved_views.models import Person, SavedView
 from trackers.schedule.acts import ADD_TWEET, TWEET_ACTS, ActName
 from trackers.tweets.entities import domain_of
 from trackers.tweets.finding.finder import ID_OR_LINK, of_version
@@ -143,14 +143,14 @@ def tags(typed: str) -> list[Found]:
     return [Found(one.name, _of_tweets(tag=one.name)) for one in Tag.objects.raw(_TAGS, params)]
 
 
-def views(typed: str, user: int | None) -> list[Found]:
-    """The person's own."""
-    mine = SavedView.objects.filter(user=user).annotate(
+def views(typed: str, person: Person) -> list[Found]:
+    """The person's own, and those of their teams."""
+    seen = SavedView.objects.seen_by(person).annotate(
         at=StrIndex(Lower("name"), Lower(Value(typed)))
     )
     return [
-        Found(one.name, f"{reverse('tweets')}?{one.query or 'sort=newest'}")
-        for one in mine.filter(at__gt=0).order_by("at", "name")[:MAX_OF_A_KIND]
+        Found(one.title, f"{reverse('tweets')}?{one.query or 'sort=newest'}")
+        for one in seen.filter(at__gt=0).order_by("at", "name")[:MAX_OF_A_KIND]
     ]
 
 

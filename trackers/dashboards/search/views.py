@@ -71,7 +71,7 @@ def _groups(person: Person, typed: str) -> Iterator[Group]:
         yield Group("Authors", things.authors(typed))
         yield Group("Sources", things.sources(typed) if may(VIEW_SOURCES) else [])
     if sign not in ("@", "#"):
-        yield Group("Saved views", things.views(typed, person.pk))
+        yield Group("Saved views", things.views(typed, person))
     if sign != "@":
         yield Group("Tags", things.tags(typed))
         yield Group("Hashtags", things.hashtags(typed))

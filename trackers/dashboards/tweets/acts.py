@@ -1,5 +1,5 @@
-"""What a person may do with one tweet from its page; and with the page of tweets: save a view, drop
-it, track what they pasted.
+"""What a person may do with one tweet from its page; and on the page of tweets: track what they
+pasted.
 """
 
 from __future__ import annotations
@@ -8,18 +8,14 @@ from collections.abc import Sequence
 from typing import Any
 
 from django.contrib import messages
-from django.contrib.auth import get_user_model
-from django.db import transaction
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import redirect
 from django.urls import reverse
 from django.views.decorators.http import require_POST
 
-from trackers import history
 from trackers.dashboards.access import VIEW_TWEETS, needs, require_permission
 from trackers.dashboards.page_acts import act_on, asking_page, confirmation_page
 from trackers.dashboards.tweets.asked import get_tweet
-from trackers.dashboards.tweets.list_views import REMOVED_VIEW
 from trackers.dashboards.words import commas
 from trackers.history import on_page
 from trackers.ingest.files import acts
@@ -30,14 +26,11 @@ from trackers.ingest.sources.by_form import RefusedFieldsError, add_source
 from trackers.ingest.sources.forms import cost, price_of_a_post
 from trackers.ingest.sources.models import Source
 from trackers.ingest.sources.naming import meant_source
-from trackers.listing.query import parse_id, parse_query
-from trackers.saved_views.models import SavedView
 from trackers.schedule.acts import ADD_TWEET, CHANGE_TWEET, TWEET_ACTS, WITH_TAG, ActName
 from trackers.tweets.models import Tweet
 from trackers.tweets.tags.models import Tag
 from trackers.tweets.tags.names import InvalidTagName, find_tag, get_or_create_tag
 
-MAX_SAVED_VIEWS = 30
 _MAX_PASTED_LENGTH = 2_400_000
 # At most this many rejected lines are named.
 _MAX_REJECTED_NAMED = 5
@@ -88,50 +81,6 @@ def chosen_tag(act: str, typed: str) -> Tag:
 
 def _single_tweet(id: int) -> list[Tweet]:
     return [get_tweet(id)]
-
-
-@require_POST
-@needs(VIEW_TWEETS)
-def save_view(request: HttpRequest) -> HttpResponseRedirect:
-    """Under a name that is taken already, the view is replaced."""
-    query = parse_query(QueryDict(request.POST.get("query", "")[:2000])).address()
-    name = request.POST.get("name", "").replace("\0", "").strip()[:60]
-    if not name:
-        messages.error(request, "The view needs a name.")
-        return back_to_list(query)
-    with transaction.atomic():
-        get_user_model().objects.select_for_update(no_key=True).get(pk=request.user.pk or 0)
-        mine = SavedView.objects.filter(user=request.user.pk)
-        if mine.count() >= MAX_SAVED_VIEWS and not mine.filter(name=name).exists():
-            messages.error(request, f"There are {MAX_SAVED_VIEWS} saved views: remove one first.")
-            return back_to_list(query)
-        # A new one is the last; one that was removed comes back to its place.
-        place = parse_id(request.POST.get("position", "")) or MAX_SAVED_VIEWS
-        made, is_new = SavedView.objects.update_or_create(
-            user_id=request.user.pk or 0,
-            name=name,
-            defaults={"query": query},
-            create_defaults={"query": query, "position": min(place, MAX_SAVED_VIEWS)},
-        )
-    flag = history.ADDITION if is_new else history.CHANGE
-    history.record(on_page(request.user), [made], "Saved a view of the tweets", flag=flag)
-    messages.success(request, f"“{name}” is saved.")
-    return back_to_list(query)
-
-
-@require_POST
-@needs(VIEW_TWEETS)
-def remove_view(request: HttpRequest, id: int) -> HttpResponseRedirect:
-    view = SavedView.objects.filter(user=request.user.pk, pk=id).first()
-    if view is None:
-        raise Http404(f"You have no saved view {id}.")
-    history.record(on_page(request.user), [view], "Removed a saved view", flag=history.DELETION)
-    view.delete()
-    # The next page says so, and can save it again.
-    request.session[REMOVED_VIEW] = {
-        "name": view.name, "query": view.query, "position": view.position,
-    }  # fmt: skip
-    return redirect("tweets")
 
 
 @require_POST

@@ -22,6 +22,7 @@ from trackers.dashboards.tweets.heads import (
     headings,
     orders,
 )
+from trackers.dashboards.tweets.saved_views import removed_view
 from trackers.dashboards.words import commas, lasting, signed
 from trackers.ingest.sources.models import Source
 from trackers.listing.export import tweets_table
@@ -35,6 +36,7 @@ from trackers.listing.query import (
 from trackers.listing.search import MAX_TWEETS_COUNTED, Page, count_tweets, newest_page
 from trackers.listing.search_slots import ClientGone, NoFreeSlot, search_slot
 from trackers.listing.sorts import Unsorted, sorted_page
+from trackers.roles import gives_access
 from trackers.saved_views.models import SavedView
 from trackers.schedule.intervals import Plan, current
 from trackers.tweets.gains.models import Gain
@@ -55,8 +57,6 @@ _TOO_MANY_SEARCHES = "Too many searches are running. Try again in a second."
 _CLOSED_BY_CLIENT = 499
 # To choose from; the page of each source leads to its tweets.
 MAX_SOURCES_OFFERED = 200
-# In the session: the view that was just removed, for the page that is shown next.
-REMOVED_VIEW = "removed_view"
 _COLUMN_LABELS = {"tags": "Tags", "curve": "Curve", "score": "Score", **LABELS, "check": "Checks"}
 _KIND_WORDS = {
     "own": "no replies or quotes", "reply": "replies", "quote": "quotes", "video": "with a video",
@@ -188,8 +188,9 @@ def _form_context(
         "choices": [(name, _COLUMN_LABELS[name], name in asked.columns) for name in LIST_COLUMNS],
         "sources": _source_choices(source),
         "tags": _tag_choices(asked.tag),
-        "saved": SavedView.objects.filter(user=request.user.pk),
-        "removed": request.session.pop(REMOVED_VIEW, None),
+        "saved": SavedView.objects.seen_by(request.user),
+        "removes_any": gives_access(request.user),
+        **removed_view(request),
     }
 
 
@@ -247,8 +248,8 @@ def _an_hour(row: Gain) -> str:
 @require_safe
 @needs(VIEW_TWEETS)
 def tweets_file(request: HttpRequest, form: str) -> HttpResponseBase:
-    """Named after the person's view that asks for the same."""
+    """Named after a view of the person's, or of a team, that asks for the same."""
     now, _ = current()
     asked = parse_query(request.GET)
-    view = SavedView.objects.filter(user=request.user.pk, query=asked.address()).first()
+    view = SavedView.objects.seen_by(request.user).filter(query=asked.address()).first()
     return as_file(request, tweets_table(asked, now=now, view=view.name if view else ""), form)

@@ -1,64 +1,109 @@
-"""A person's saved views of the tweets: renamed, ordered, removed."""
+"""Saved views of the tweets: saved, renamed, ordered, shared with a team, removed, had back."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from typing import Any
 
 from django.contrib import messages
-from django.contrib.auth import get_user_model
-from django.db import transaction
-from django.http import HttpRequest, HttpResponse
+from django.core import signing
+from django.core.exceptions import ValidationError
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
 from django.shortcuts import redirect, render
-from django.views.decorators.http import require_http_methods
+from django.urls import reverse
+from django.views.decorators.http import require_http_methods, require_POST
 
-from trackers import history
 from trackers.dashboards.access import VIEW_TWEETS, needs
+from trackers.dashboards.page_acts import show_message
 from trackers.history import on_page
-from trackers.listing.query import parse_id
+from trackers.listing.query import parse_id, parse_query
+from trackers.roles import gives_access, teams_of
+from trackers.saved_views import acts
 from trackers.saved_views.models import SavedView
+
+_SALT = "saved view"
+# In the session: the view that was just removed, for the page that is shown next.
+_REMOVED_VIEW = "removed_view"
+_MAX_QUERY_LENGTH = 2000
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @needs(VIEW_TWEETS)
 def saved_views(request: HttpRequest) -> HttpResponse:
+    """The person's own to arrange, then those of their teams; an owner removes any of a team."""
     if request.method == "POST":
-        _arrange(request)
+        try:
+            acts.arrange(on_page(request.user), **_arranged(request.POST))
+        except ValidationError as wrong:
+            messages.error(request, " ".join(wrong.messages))
         return redirect("saved-views")
-    views = SavedView.objects.filter(user=request.user.pk)
-    return render(request, "dashboards/tweets/saved_views.html", {"saved": views})
+    views = SavedView.objects.seen_or_changed_by(request.user)
+    context = {
+        "saved": [view for view in views if view.is_own],
+        "others": [view for view in views if not view.is_own],
+        "teams": teams_of(request.user),
+        "removes_any": gives_access(request.user),
+        **removed_view(request),
+    }
+    return render(request, "dashboards/tweets/saved_views.html", context)
 
 
-@transaction.atomic
-def _arrange(request: HttpRequest) -> None:
-    """Rename them as the form says, and move the one whose button it was up by one."""
-    # Lock: the person's row, as where a view is saved, so that no two orders are written at once.
-    get_user_model().objects.select_for_update(no_key=True).get(pk=request.user.pk or 0)
-    views = list(SavedView.objects.filter(user=request.user.pk))
-    names = {view.pk: _name_in(request.POST, view) for view in views}
-    if len(set(names.values())) < len(names):
-        messages.error(request, "Two views have the same name. Nothing was changed.")
-        return
-    moved = _moved_up(views, parse_id(request.POST.get("up", "")))
-    changed = []
-    for place, view in enumerate(moved, start=1):
-        if (view.name, view.position) != (names[view.pk], place):
-            view.name, view.position = names[view.pk], place
-            changed.append(view)
-    # No name is taken while another one still has it.
-    for view in changed:
-        SavedView.objects.filter(pk=view.pk).update(name=f"\x01{view.pk}")
-    SavedView.objects.bulk_update(changed, ["name", "position"])
-    history.record(on_page(request.user), changed, "Arranged the saved views")
+def _arranged(form: Mapping[str, str]) -> dict[str, Any]:
+    names, teams = {}, {}
+    for field, text in form.items():
+        what, _, id = field.partition("-")
+        if (view := parse_id(id)) is None:
+            continue
+        if what == "name":
+            names[view] = text
+        elif what == "team":
+            # An unknown one is refused.
+            teams[view] = (parse_id(text) or 0) if text else None
+    return {"names": names, "teams": teams, "up": parse_id(form.get("up", ""))}
 
 
-def _name_in(form: Mapping[str, str], view: SavedView) -> str:
-    """As it was where nothing is typed."""
-    return form.get(f"name-{view.pk}", "").replace("\0", "").strip()[:60] or view.name
+@require_POST
+@needs(VIEW_TWEETS)
+def save_view(request: HttpRequest) -> HttpResponseRedirect:
+    """Under a name that is taken already, the view is replaced."""
+    query = parse_query(QueryDict(request.POST.get("query", "")[:_MAX_QUERY_LENGTH])).address()
+    try:
+        view = acts.save(request.POST.get("name", ""), query, on_page(request.user))
+    except ValidationError as wrong:
+        messages.error(request, " ".join(wrong.messages))
+    else:
+        messages.success(request, f"“{view}” is saved.")
+    return redirect(f"{reverse('tweets')}?{query}")
 
 
-def _moved_up(views: Sequence[SavedView], id: int | None) -> list[SavedView]:
-    moved = list(views)
-    for place, view in enumerate(views):
-        if view.pk == id and place:
-            moved[place - 1 : place + 1] = [view, views[place - 1]]
-    return moved
+@require_POST
+@needs(VIEW_TWEETS)
+def remove_view(request: HttpRequest, id: int) -> HttpResponseRedirect:
+    """At once: the next page can bring it back."""
+    view = SavedView.objects.changed_by(request.user).filter(pk=id).first()
+    if view is None:
+        raise Http404(f"You have no saved view {id}.")
+    request.session[_REMOVED_VIEW] = acts.undoing(view)
+    acts.remove(view, on_page(request.user))
+    return redirect("saved-views" if "arrange" in request.POST else "tweets")
+
+
+@require_POST
+@needs(VIEW_TWEETS)
+def undo_removal(request: HttpRequest) -> HttpResponseRedirect:
+    try:
+        signed = request.POST.get("removed", "")[:20_000]
+        removed = signing.loads(signed, salt=_SALT, max_age=86400)
+    except signing.BadSignature:
+        messages.error(request, "It is too late to undo that.")
+    else:
+        show_message(request, acts.restore(removed, on_page(request.user)))
+    return redirect("tweets")
+
+
+def removed_view(request: HttpRequest) -> dict[str, str]:
+    """The name of the one that was just removed, and what brings it back; only once."""
+    removed = request.session.pop(_REMOVED_VIEW, None)
+    if removed is None:
+        return {}
+    return {"removed": removed["name"], "undoes": signing.dumps(removed, salt=_SALT)}
