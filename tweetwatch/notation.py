@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from contextvars import ContextVar
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta, tzinfo
+from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from functools import cache
 from typing import Literal
 from zoneinfo import available_timezones
@@ -50,6 +50,27 @@ def is_known_zone(name: str) -> bool:
     return name in known_zones() and ("/" in name or name == "UTC")
 
 
+def zone() -> tzinfo:
+    """The reader's."""
+    return _in_use.get().zone
+
+
+def midnight(day: date, zone: tzinfo) -> datetime:
+    """When the day begins, in UTC; where the clock skips midnight, that is when it is put forward,
+    and where midnight comes twice, it is the first."""
+    return datetime.combine(day, time(), zone).astimezone(UTC)
+
+
+def day_of(at: datetime) -> datetime:
+    """When the reader's day of that moment began, in UTC."""
+    return midnight(local(at).date(), zone())
+
+
+def next_day(at: datetime) -> datetime:
+    """When the reader's next day begins, in UTC."""
+    return midnight(local(at).date() + timedelta(days=1), zone())
+
+
 def day(at: datetime) -> str:
     """The day in the reader's zone: 2026-03-14."""
     notation = _in_use.get()
@@ -66,9 +87,28 @@ def clock(at: datetime) -> str:
     return f"{local(at):{_CLOCKS[_in_use.get().hours, False]}}"
 
 
-def time_of_day(at: datetime) -> str:
-    """Such as 08:00 UTC."""
-    return _written(at, dates="", is_exact=False)
+def time_of_day(at: datetime, *, is_exact: bool = False) -> str:
+    """Such as 08:00 UTC; `is_exact`: with seconds."""
+    return _written(at, dates="", is_exact=is_exact)
+
+
+def day_and_month(at: datetime) -> str:
+    """Such as 14 Mar, where the year is plain."""
+    local_at = local(at)
+    if _in_use.get().dates == "mdy":
+        return f"{local_at:%b} {local_at.day}"
+    return f"{local_at.day} {local_at:%b}"
+
+
+def in_utc(at: datetime) -> str:
+    """Whatever the reader chose, for comparing with others: 2026-03-14 08:00:00 UTC."""
+    return f"{at.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC"
+
+
+def with_utc(at: datetime) -> str:
+    """`exactly`, and the same in UTC where the reader's clock is another."""
+    written, utc = exactly(at), in_utc(at)
+    return written if written == utc else f"{written} = {utc}"
 
 
 def exactly(at: datetime) -> str:

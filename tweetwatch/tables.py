@@ -15,7 +15,6 @@ from __future__ import annotations
 import csv
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import UTC
 from importlib.util import find_spec
 from itertools import islice
 from typing import Any, Literal
@@ -26,6 +25,7 @@ from django.utils import timezone
 from django.utils.http import content_disposition_header
 from django.utils.text import slugify
 
+from tweetwatch import notation
 from tweetwatch.clock_times import iso
 
 
@@ -91,9 +91,9 @@ def table_response(table: Table, form: str) -> StreamingHttpResponse:
 
 
 def file_headers(name: str, form: str) -> dict[str, str]:
-    """A file is named after what is in it and the day in UTC: tweets-tag-launch-2026-11-28.csv."""
+    """Named after what is in it and the reader's day: tweets-tag-launch-2026-11-28.csv."""
     words = slugify(name, allow_unicode=True)[:_MAX_NAME_LENGTH].rstrip("-")
-    today = timezone.now().astimezone(UTC).date()
+    today = notation.local(timezone.now()).date()
     # None only for a name without any letter of ours, and ours begins with a word.
     header = content_disposition_header(as_attachment=True, filename=f"{words}-{today}.{form}")
     return {"Content-Disposition": header or "attachment"}

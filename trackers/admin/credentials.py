@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 
 from django import forms
@@ -23,6 +23,7 @@ from trackers.credentials.models import RENEWAL, Credential, Window
 from trackers.credentials.secrets import MAY_HAVE, NEEDS, SecretUnreadableError
 from trackers.history import in_admin
 from trackers.money.models import App
+from tweetwatch.notation import exactly
 
 _EDITABLE_FIELDS = ("name", "kind", "api", "app", "app_owner")
 # Which one this request saved.
@@ -131,23 +132,23 @@ def _limit_row(window: Window, *, now: datetime) -> tuple[str, str, str, str]:
     report = window.reported()
     cools_down = window.cooldown_until and window.cooldown_until > now
     trouble = (
-        f"not used until {_utc_text(window.cooldown_until)}: {window.cooldown_reason}"
+        f"not used until {_moment_text(window.cooldown_until)}: {window.cooldown_reason}"
         if cools_down
         else "",
-        f"refused since {_utc_text(window.refused_since)}: {window.refused_reason}"
+        f"refused since {_moment_text(window.refused_since)}: {window.refused_reason}"
         if window.refused
         else "",
     )
     return (
         f"{report.remaining:,} of {report.limit:,}" if report else "-",
-        _utc_text(window.resets_at),
-        _utc_text(window.seen_at),
+        _moment_text(window.resets_at),
+        _moment_text(window.seen_at),
         "; ".join(filter(None, trouble)) or "-",
     )
 
 
-def _utc_text(moment: datetime | None) -> str:
-    return f"{moment.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC" if moment else "-"
+def _moment_text(moment: datetime | None) -> str:
+    return exactly(moment) if moment else "-"
 
 
 @admin.register(Credential)

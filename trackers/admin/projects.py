@@ -21,6 +21,7 @@ from trackers.money import acts
 from trackers.money.models import App, Project, Spending
 from trackers.money.summary import MoneySummary, money_summaries
 from tweetwatch.clock_times import clock_time
+from tweetwatch.notation import to_the_minute
 
 _DAYS_SHOWN = timedelta(days=31)
 _BUDGETS = ("posts_a_day", "posts_a_month", "money_a_day", "money_a_month")
@@ -162,7 +163,7 @@ class ProjectAdmin(ActingAdmin):
     def depleted(self, project: Project) -> str:
         if not project.is_depleted(now=timezone.now()):
             return ""
-        return f"until {_utc_minute(project.depleted_until)}: {project.depleted_reason}"
+        return f"until {_minute(project.depleted_until)}: {project.depleted_reason}"
 
     @admin.display(description="X's own count")
     def x_counts(self, project: Project) -> str:
@@ -170,7 +171,7 @@ class ProjectAdmin(ActingAdmin):
             return f"{project.usage_problem}{_credits_text(project)}"
         if project.usage_read_at is None:
             return "not read yet"
-        read = f"read {_utc_minute(project.usage_read_at)}"
+        read = f"read {_minute(project.usage_read_at)}"
         cap = "" if project.cap is None else f"; cap {project.cap:,}"
         if cap and project.cap_resets_on:
             cap += f", reset on {project.cap_resets_on:%-d %B}"
@@ -190,7 +191,7 @@ class ProjectAdmin(ActingAdmin):
 def _credits_text(project: Project) -> str:
     if project.credits_left is None:
         return ""
-    read = _utc_minute(project.credits_read_at)
+    read = _minute(project.credits_read_at)
     return f"; ${project.credits_left:,.2f} of credits left, read {read}"
 
 
@@ -210,8 +211,8 @@ def _spending_text(posts: int, money: Any) -> str:
     return f"{posts:,} tweet-days, ${money:,.2f}"
 
 
-def _utc_minute(at: datetime | None) -> str:
-    return f"{at:%Y-%m-%d %H:%M} UTC" if at else "-"
+def _minute(at: datetime | None) -> str:
+    return to_the_minute(at) if at else "-"
 
 
 class AppForm(forms.ModelForm):

@@ -13,6 +13,7 @@ from trackers.admin.actions import RedirectAdmin
 from trackers.admin.readonly import ReadOnlyAdmin
 from trackers.events.delivery.models import Attempt, LoggedAttempt
 from trackers.events.models import Subscriber
+from tweetwatch.notation import exactly
 
 _MAX_ATTEMPTS_READ, _MAX_SUBSCRIBERS_LISTED = 50_000, 500
 _ATTEMPT_COLUMNS = (
@@ -55,9 +56,9 @@ class AttemptAdmin(ReadOnlyAdmin):
     sortable_by = ()
     show_full_result_count = False
 
-    @admin.display(description="at, UTC")
+    @admin.display(description="at")
     def when(self, attempt: LoggedAttempt) -> str:
-        return f"{attempt.at:%Y-%m-%d %H:%M:%S}"
+        return exactly(attempt.at)
 
     @admin.display(description="webhook-id")
     def batch(self, attempt: LoggedAttempt) -> str:

@@ -44,7 +44,7 @@ class ProjectRow:
 
 @dataclass(frozen=True, slots=True)
 class StretchRow:
-    at: str
+    at: datetime
     windows: str
     money: str
 
@@ -176,7 +176,7 @@ def _last_day(stretches: Sequence[StretchSpan], *, now: datetime) -> LastDay | N
         chart=BarChart(drawn, sentence),
         lines=tuple(
             StretchRow(
-                f"{stretch.at.astimezone(UTC):%Y-%m-%d %H:%M}",
+                stretch.at,
                 times(stretch.windows),
                 times(stretch.money),
             )

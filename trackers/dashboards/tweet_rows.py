@@ -26,6 +26,7 @@ from trackers.tweets.series import Usual, holes, recent_runs
 from trackers.tweets.snowflake import born_at, has_time
 from trackers.updater.models import TweetUpdate
 from trackers.updater.states import TweetState, tweet_state
+from tweetwatch.notation import exactly
 
 RUNS_DRAWN = 32
 # Characters of a text, including the ellipsis.
@@ -201,7 +202,7 @@ def _tweet_row(
         born=ago(born, now=now) if born else None,
         state=state,
         figures=_figures(tweet, runs),
-        since=f"since {ago(runs[-2].measured_until, now=now).exact}" if len(runs) > 1 else "",
+        since=f"since {exactly(runs[-2].measured_until)}" if len(runs) > 1 else "",
         spark=sparkline(runs, holes(runs, step), LABELS),
         checked=ago(tweet.measured_until, now=now) if tweet.measured_until else None,
         due=due(job.due_at, now=now) if job and state.is_scheduled else None,

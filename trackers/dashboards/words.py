@@ -20,8 +20,6 @@ from tweetwatch.amounts import amount
 from tweetwatch.notation import day, exactly
 
 register = Library()
-for _written in (exactly, day, notation.to_the_minute):
-    register.filter(_written)
 
 _DURATION_UNITS = ((86400, "d"), (3600, "h"), (60, "min"))
 # Whatever is due waits a moment for others to share a request with. live.js has it too.
@@ -32,11 +30,10 @@ _OLD, _MONTH = timedelta(days=61), timedelta(days=30.4375)
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """A time."""
+    """A time; its title has it exactly, and in UTC."""
 
     at: datetime
     words: str  # shown only until the page's script runs; a date (`is_old`) stays
-    exact: str
     is_old: bool = False
     is_past: bool = False  # never "in 1 s", although the clock of the page may be a second behind
     # Once it has passed, it is "now" and not "3 s ago", and later "due 40 s ago".
@@ -45,12 +42,38 @@ class Moment:
     @property
     def html(self) -> SafeString:
         at = self.at.astimezone(UTC).isoformat()
-        exact, words = escape(self.exact), escape(self.words)
+        exact, words = escape(notation.with_utc(self.at)), escape(self.words)
         relative = "" if self.is_old else " data-relative"
         relative += " data-past" if relative and self.is_past else ""
         relative = f" data-ahead{relative}" if self.is_ahead else relative
         # The title comes first: what follows is no part of a digest (`parts`).
         return SafeString(f'<time datetime="{at}" title="{exact}"{relative}>{words}</time>')
+
+
+def _as_time(at: datetime, words: str) -> SafeString:
+    """A time that is written out, which says in its title when it is in UTC."""
+    moment = at.astimezone(UTC).isoformat()
+    return SafeString(f'<time datetime="{moment}" title="{notation.in_utc(at)}">{words}</time>')
+
+
+@register.filter("exactly")
+def exactly_html(at: datetime) -> SafeString:
+    return _as_time(at, exactly(at))
+
+
+@register.filter("to_the_minute")
+def to_the_minute_html(at: datetime) -> SafeString:
+    return _as_time(at, notation.to_the_minute(at))
+
+
+@register.filter("time_of_day")
+def time_of_day_html(at: datetime) -> SafeString:
+    return _as_time(at, notation.time_of_day(at))
+
+
+@register.filter("day")
+def day_html(at: datetime) -> SafeString:
+    return _as_time(at, day(at))
 
 
 @register.filter
@@ -101,9 +124,9 @@ def lasting(length: timedelta) -> str:
 
 def ago(at: datetime, *, now: datetime) -> Moment:
     if now - at >= _OLD:
-        return Moment(at, f"{day(at)} ({_roughly(now - at)} ago)", exactly(at), is_old=True)
+        return Moment(at, f"{day(at)} ({_roughly(now - at)} ago)", is_old=True)
     words = "just now" if now - at < timedelta(seconds=1) else f"{lasting(now - at)} ago"
-    return Moment(at, words, exactly(at), is_past=True)
+    return Moment(at, words, is_past=True)
 
 
 def _roughly(length: timedelta) -> str:
@@ -114,14 +137,14 @@ def _roughly(length: timedelta) -> str:
 
 def ahead(at: datetime, *, now: datetime) -> Moment:
     words = f"in {lasting(at - now)}" if at > now else "now"
-    return Moment(at, words, exactly(at), is_ahead=True)
+    return Moment(at, words, is_ahead=True)
 
 
 def due(at: datetime, *, now: datetime) -> Moment:
     """As `ahead`, but what should have happened some time ago is not "now" any more."""
     if now - at < OVERDUE_AFTER:
         return ahead(at, now=now)
-    return Moment(at, f"due {lasting(now - at)} ago", exactly(at), is_ahead=True)
+    return Moment(at, f"due {lasting(now - at)} ago", is_ahead=True)
 
 
 @register.filter

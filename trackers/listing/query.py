@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
-from datetime import UTC, date, datetime, timedelta
+from dataclasses import dataclass, field, replace
+from datetime import UTC, date, datetime, timedelta, tzinfo
 from typing import Any
 from urllib.parse import parse_qsl, urlencode
 
@@ -19,6 +19,8 @@ from trackers.tweets.models import METRICS
 from trackers.tweets.presence import Presence
 from trackers.tweets.snowflake import LARGEST_ID, first_id_at
 from trackers.updater.states import STATES
+from tweetwatch import notation
+from tweetwatch.notation import midnight
 
 AGE_FILTERS = {
     "1h": ("the last hour", timedelta(hours=1)),
@@ -86,6 +88,8 @@ class TweetQuery:
     before: int | None = None  # Ids: the page begins below `before`, or ends above `after`.
     after: int | None = None
     number: int = 1  # an order other than newest first has numbered pages instead
+    # In which `since` and `until` are days: the reader's, which is no part of an address.
+    zone: tzinfo = field(default=UTC, compare=False)
 
     @property
     def narrowed(self) -> bool:
@@ -119,9 +123,9 @@ class TweetQuery:
         if self.age:
             low = _first_id_from(now - AGE_FILTERS[self.age][1])
         if self.since:
-            low = max(low, _first_id_from(_midnight(self.since)))
+            low = max(low, _first_id_from(midnight(self.since, self.zone)))
         if self.until:
-            high = _first_id_from(_midnight(self.until) + timedelta(days=1))
+            high = _first_id_from(midnight(self.until + timedelta(days=1), self.zone))
         return low, high
 
     def address(self, **place: Any) -> str:
@@ -167,7 +171,7 @@ class TweetQuery:
 
 
 def parse_query(query: QueryDict) -> TweetQuery:
-    """Read the address, ignoring anything invalid in it."""
+    """Read the address, ignoring anything invalid in it. Its days are the reader's."""
     state, age = query.get("state", ""), query.get("age", "")
     words = query.get("q", "").replace("\0", "")[:200]
     chosen = [name for part in query.getlist("columns") for name in part.split(",")]
@@ -202,6 +206,7 @@ def parse_query(query: QueryDict) -> TweetQuery:
         before=parse_id(query.get("before", "")),
         after=parse_id(query.get("after", "")),
         number=min(_parse_number(query.get("page", "")) or 1, 1000),
+        zone=notation.zone(),
     )
 
 
@@ -248,10 +253,6 @@ def _parse_day(text: str) -> date | None:
     except ValueError:
         return None
     return day if 2006 <= day.year <= 2100 else None
-
-
-def _midnight(day: date) -> datetime:
-    return datetime(day.year, day.month, day.day, tzinfo=UTC)
 
 
 def _first_id_from(at: datetime) -> int:

@@ -10,9 +10,11 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, time, timedelta, tzinfo
+from datetime import UTC, date, datetime, timedelta, tzinfo
 from itertools import pairwise
 from typing import Protocol, TypeVar
+
+from tweetwatch.notation import midnight
 
 _ONE_HOUR, _ONE_DAY = timedelta(hours=1), timedelta(days=1)
 LAST_24_HOURS = "24h"
@@ -136,7 +138,7 @@ def _next_hour(at: datetime, zone: tzinfo) -> datetime:
 
 def _of_days(name: str, first: date, last: date, zone: tzinfo, now: datetime) -> Period:
     number = (last - first).days + 1
-    midnights = [_midnight(first + timedelta(days=place), zone) for place in range(number + 1)]
+    midnights = [midnight(first + timedelta(days=place), zone) for place in range(number + 1)]
     ends = [*midnights[:-1], min(midnights[-1], now)]
     earlier = [_days_before(at, number, zone) for at in ends]
     return Period(
@@ -151,11 +153,6 @@ def _of_days(name: str, first: date, last: date, zone: tzinfo, now: datetime) ->
             for place in range(number)
         ),
     )
-
-
-def _midnight(day: date, zone: tzinfo) -> datetime:
-    """When the day begins; where the clock skips midnight, that is when it is put forward."""
-    return datetime.combine(day, time(), zone).astimezone(UTC)
 
 
 def _days_before(at: datetime, days: int, zone: tzinfo) -> datetime:

@@ -1,7 +1,8 @@
 """Each person reads times in their own zone and order; programs, files and other people do not."""
 
 import re
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, time, timedelta
+from zoneinfo import ZoneInfo
 
 import pytest
 from django.contrib.admin.models import LogEntry
@@ -13,8 +14,10 @@ from django.utils import timezone
 
 from tests.api.conftest import Program
 from tests.events.conftest import subscriber
+from tests.factories import TweetFactory
 from tests.pages.conftest import born, flat, measure, watched
 from trackers.tokens.models import TimeFormat
+from trackers.tweets.snowflake import first_id_at
 from tweetwatch import notation
 
 NEPAL = {"zone": "Asia/Kathmandu", "dates": "dmy", "hours": "12"}
@@ -45,8 +48,9 @@ def test_a_page_shows_times_in_the_zone_and_the_order_of_its_reader(staff):
     staff.post("/account/times/", NEPAL)
 
     page = tweet_page(staff, tweet)
-    assert f'title="{born() + AHEAD:%-d %b %Y %-I:%M:%S %p} UTC+5:45"' in page
-    assert f"{born():%Y-%m-%d %H:%M:%S} UTC" not in page
+    utc = f"{born():%Y-%m-%d %H:%M:%S} UTC"
+    assert f'title="{born() + AHEAD:%-d %b %Y %-I:%M:%S %p} UTC+5:45 = {utc}"' in page
+    assert f'title="{utc}"' not in page
     assert f'<time datetime="{born().isoformat()}"' in page, "for scripts it stays the same"
     assert 'data-zone="Asia/Kathmandu" data-dates="dmy" data-hours="12"' in page
     assert LogEntry.objects.get().change_message == "Reads times in Asia/Kathmandu, on a page."
@@ -60,9 +64,10 @@ def test_a_choice_is_shown_and_can_be_changed(nepal):
     nepal.post("/account/times/", {**NEPAL, "zone": "UTC", "hours": "24", "next": "/alerts/"})
 
     assert TimeFormat.objects.get().zone == "UTC"
-    assert re.search(r"<strong>UTC</strong>, now \d+ \w{3} \d{4} \d\d:\d\d UTC\.", flat(
-        nepal.get("/account/")
-    ))  # fmt: skip
+    assert re.search(
+        r"<strong>UTC</strong>, now <time [^>]*>\d+ \w{3} \d{4} \d\d:\d\d UTC</time>\.",
+        flat(nepal.get("/account/")),
+    )
 
 
 def test_the_proposal_of_the_browser_is_asked_for_once(staff):
@@ -104,7 +109,8 @@ def test_the_form_leads_to_no_other_site(staff):
 def test_a_zone_that_this_machine_has_lost_is_utc(nepal):
     TimeFormat.objects.update(zone="Gone/City")
 
-    assert re.search(r"now \d+ \w{3} \d{4} \d+:\d\d [AP]M UTC\.", flat(nepal.get("/account/")))
+    page = flat(nepal.get("/account/"))
+    assert re.search(r"now <time [^>]*>\d+ \w{3} \d{4} \d+:\d\d [AP]M UTC</time>", page)
 
 
 def test_the_zone_lasts_for_its_request_alone(nepal):
@@ -174,3 +180,54 @@ def test_the_admin_writes_times_in_the_zone_of_its_reader(nepal):
     User.objects.update(last_login=datetime(2026, 3, 4, 18, 5, 9, tzinfo=UTC))
 
     assert "2026-03-04 23:50:09 +0545" in flat(nepal.get("/admin/auth/user/"))
+
+
+@pytest.mark.parametrize(
+    ("zone", "day", "hours"),
+    [
+        ("America/St_Johns", "2026-03-08", 23),
+        ("America/St_Johns", "2026-11-01", 25),
+        ("Asia/Kathmandu", "2026-03-08", 24),
+        ("UTC", "2026-03-08", 24),
+    ],
+)
+def test_the_days_of_a_filter_are_those_of_its_reader(staff, zone, day, hours):
+    """Also on the days on which the clock is put forward and back."""
+    begins = datetime.combine(date.fromisoformat(day), time(), ZoneInfo(zone)).astimezone(UTC)
+    over = begins + timedelta(hours=hours)
+    minute = timedelta(minutes=1)
+    of_times = {
+        posted_at(at): name
+        for at, name in (
+            (begins - minute, "before"),
+            (begins, "first"),
+            (over - minute, "last"),
+            (over, "after"),
+        )
+    }
+    staff.post("/account/times/", {**NEPAL, "zone": zone})
+
+    page = flat(staff.get("/tweets/", {"since": day, "until": day}))
+
+    assert {name for id, name in of_times.items() if f'/tweets/{id}/"' in page} == {"first", "last"}
+    assert f"Posted from, {zone}<input" in page
+
+
+def posted_at(at):
+    tweet = TweetFactory(id=first_id_at(int(at.timestamp() * 1000)), created_at=at)
+    return tweet.pk
+
+
+def test_every_time_says_what_it_is_in_utc(nepal):
+    page = tweet_page(nepal, measured_tweet())
+
+    utc = f"{born():%Y-%m-%d %H:%M:%S} UTC"
+    assert f'UTC+5:45 = {utc}"' in page
+    assert all("UTC" in title for title in re.findall(r"<time [^>]*?title=\"([^\"]*)", page))
+    assert len(re.findall(r"<time ", page)) == len(re.findall(r"<time [^>]*?title=", page))
+
+
+def test_a_file_is_named_after_the_day_of_its_reader(nepal):
+    today = f"{datetime.now(UTC) + AHEAD:%Y-%m-%d}"
+
+    assert f"{today}.csv" in nepal.get("/tweets/export.csv")["Content-Disposition"]

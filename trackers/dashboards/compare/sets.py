@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta, tzinfo
+from datetime import datetime, timedelta
 from urllib.parse import urlencode
 
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
@@ -101,8 +101,7 @@ def sets_chart(request: HttpRequest, chart: str, form: str) -> HttpResponseBase:
 
 
 def _read_sets(request: HttpRequest, *, now: datetime) -> SetComparison:
-    zone: tzinfo = notation.local(now).tzinfo or UTC
-    asked = parse_set_query(request.GET, zone, now=now)
+    asked = parse_set_query(request.GET, notation.zone(), now=now)
     problems = [asked.problem] if asked.problem else []
     compared: dict[tuple[str, str], ComparedSet] = {}
     for of in _named_sets(request, problems):

@@ -12,7 +12,7 @@ from trackers.dashboards.charts.small import by_minute
 from trackers.dashboards.figures import figure_html
 from trackers.dashboards.set_links import set_of
 from trackers.dashboards.tweet_rows import LABELS
-from trackers.dashboards.words import commas
+from trackers.dashboards.words import commas, to_the_minute_html
 from trackers.notes.models import Note
 from trackers.notes.things import names_of
 from trackers.sets.leaderboards.count import RANKED, SetRow
@@ -96,10 +96,10 @@ def _percent(share: float | None, digits: int) -> str:
     return _DASH if share is None else f"{100 * share:.{digits}f} %"
 
 
-def said_of(listing: Listing) -> str:
+def said_of(listing: Listing) -> SafeString:
     """Of which posts the figures are."""
     this, before = (
-        f"{notation.to_the_minute(span.since)} to {notation.to_the_minute(span.until)}"
+        f"{to_the_minute_html(span.since)} to {to_the_minute_html(span.until)}"
         for span in (listing.this, listing.before)
     )
     sentence = (
@@ -108,7 +108,7 @@ def said_of(listing: Listing) -> str:
     )
     if listing.is_made_hourly:
         sentence += f" As of {notation.clock(listing.this.until)}; made each hour."
-    return sentence
+    return SafeString(sentence)
 
 
 def board_table(kind: str, rows: Sequence[SetRow]) -> Table:

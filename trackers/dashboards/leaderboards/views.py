@@ -3,8 +3,6 @@ without JavaScript."""
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, tzinfo
-
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
@@ -71,14 +69,9 @@ def leaderboard_file(request: HttpRequest, form: str) -> HttpResponseBase:
 
 def _asked(request: HttpRequest) -> BoardQuery:
     now, _ = current()
-    asked = parse_board_query(request.GET, _zone(now), now=now)
+    asked = parse_board_query(request.GET, notation.zone(), now=now)
     require_permission(request, permission_for(asked.of))
     return asked
-
-
-def _zone(now: datetime) -> tzinfo:
-    """The reader's."""
-    return notation.local(now).tzinfo or UTC
 
 
 def _find_listing(asked: BoardQuery) -> tuple[Listing | None, str]:

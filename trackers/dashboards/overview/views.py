@@ -30,7 +30,6 @@ from trackers.jobs.observed.models import NotedTask
 from trackers.jobs.statistics import by_minute
 from trackers.schedule.intervals import Plan
 from trackers.status import Status
-from tweetwatch.notation import time_of_day
 
 
 @require_safe
@@ -110,7 +109,7 @@ def _why_failed(*, now: datetime) -> str:
 
 @dataclass(frozen=True, slots=True)
 class MinuteRow:
-    at: str
+    at: datetime
     checks: str
     of_new: str
 
@@ -139,7 +138,7 @@ def _schedule(hour: NextHour) -> Schedule:
         of_new=about(of_new, digits=3) if round(of_new) else "",
         why=hour.why,
         lines=tuple(
-            MinuteRow(time_of_day(minute.at), commas(round(whole)), commas(round(minute.new)))
+            MinuteRow(minute.at, commas(round(whole)), commas(round(minute.new)))
             for minute, whole in zip(hour.minutes, checks, strict=True)
         ),
     )

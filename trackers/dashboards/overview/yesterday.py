@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import cast
 
 from django.core.cache import cache
@@ -55,7 +55,7 @@ class Yesterday:
 
 def yesterday_context(request: HttpRequest, *, now: datetime) -> dict[str, object]:
     kind = RollupKind.SOURCE if request.user.has_perm(VIEW_SOURCES) else RollupKind.AUTHOR
-    zone = notation.local(now).tzinfo or UTC
+    zone = notation.zone()
     day = now.astimezone(zone).date() - timedelta(days=1)
     period = custom_period(day, day, zone, now=now)
     of = kind.name.lower()

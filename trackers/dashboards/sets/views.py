@@ -3,7 +3,7 @@ server, and whole without JavaScript."""
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, tzinfo
+from datetime import datetime
 from urllib.parse import urlencode
 
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
@@ -39,7 +39,7 @@ def set_page(request: HttpRequest, kind: str, key: str) -> HttpResponse:
         there = reverse("set", args=[of.kind, of.key])
         return redirect(f"{there}?{request.GET.urlencode()}" if request.GET else there)
     now, _ = current()
-    asked = parse_set_query(request.GET, _zone(now), now=now)
+    asked = parse_set_query(request.GET, notation.zone(), now=now)
     try:
         figures, problem = _read(request, of, asked, now=now), ""
     except ClientGone:
@@ -93,7 +93,7 @@ def set_chart(request: HttpRequest, kind: str, key: str, chart: str, form: str) 
     if chart not in SET_CHARTS:
         raise Http404(f"A set has no chart {chart[:80]!r}. Choose one of {', '.join(SET_CHARTS)}.")
     now, _ = current()
-    asked = parse_set_query(request.GET, _zone(now), now=now)
+    asked = parse_set_query(request.GET, notation.zone(), now=now)
     try:
         figures = _read(request, of, asked, now=now)
     except (ClientGone, TookTooLong, NoFreeSlot):
@@ -102,11 +102,6 @@ def set_chart(request: HttpRequest, kind: str, key: str, chart: str, form: str) 
     if form not in PICTURES:
         return as_file(request, drawn.table(chart), form)
     return as_picture(request, drawn.draw(chart), form, name=f"{of.kind}-{of.key}-{chart}")
-
-
-def _zone(now: datetime) -> tzinfo:
-    """The reader's."""
-    return notation.local(now).tzinfo or UTC
 
 
 def _get_set(request: HttpRequest, kind: str, key: str) -> TweetSet:

@@ -17,7 +17,7 @@ from trackers.dashboards.homes import buttons_for
 from trackers.dashboards.parts import PartReader, render_parts
 from trackers.dashboards.sources.rows import connection_of, source_row
 from trackers.dashboards.tweet_rows import LABELS, texts_of, tweet_rows
-from trackers.dashboards.words import Moment, ago, commas, lasting
+from trackers.dashboards.words import commas, lasting
 from trackers.ingest.polls.begin import since_id_of, through_id_of
 from trackers.ingest.polls.state import cursor_of, rules_of, sweep_of
 from trackers.ingest.polls.sweep import Cursor, Purpose, ReadingRules, Sweep
@@ -142,9 +142,9 @@ class GapRow:
     posted in between is not known."""
 
     gap: Gap
-    since: str
+    since: datetime | None  # None: the beginning
     before: str
-    until: str
+    until: datetime
     after: str
     state: str
     mood: str
@@ -161,9 +161,9 @@ def _gap_rows(source: Source) -> list[GapRow]:
     return [
         GapRow(
             gap,
-            exactly(born_at(gap.from_id)) if gap.from_id else "the beginning",
+            born_at(gap.from_id) if gap.from_id else None,
             texts.get(gap.from_id or 0, ""),
-            exactly(born_at(gap.to_id)),
+            born_at(gap.to_id),
             texts.get(gap.to_id, ""),
             *_gap_state(gap, source),
             _gap_help(gap, source),
@@ -258,13 +258,14 @@ class SweepUnderWay:
 
     purpose: str
     pages: str
-    down_to: Moment | None
+    down_to: datetime | None
     pages_left: str
 
 
 @dataclass(frozen=True, slots=True)
 class ReadingProgress:
-    through: Moment | None  # everything up to here is read; None until the first poll has finished
+    # Everything up to here is read; None until the first poll has finished.
+    through: datetime | None
     k: str
     sweeping: SweepUnderWay | None
 
@@ -277,23 +278,21 @@ def _reading_progress(source: Source, *, now: datetime, waits: bool = False) -> 
     sweep = sweep_of(source) or resting
     k = timedelta(milliseconds=rules.k_ms)
     return ReadingProgress(
-        through=_read_through(at, rules, now=now) if at else None,
+        through=_read_through(at, rules) if at else None,
         k=lasting(k) if k >= _SECOND else f"{rules.k_ms} ms",
-        sweeping=_sweep_under_way(sweep, _WAITING if waits else _PURPOSES, now=now)
-        if sweep
-        else None,
+        sweeping=_sweep_under_way(sweep, _WAITING if waits else _PURPOSES) if sweep else None,
     )
 
 
-def _read_through(at: Cursor, rules: ReadingRules, *, now: datetime) -> Moment:
-    return ago(born_at(max(since_id_of(at, rules), through_id_of(at, rules))), now=now)
+def _read_through(at: Cursor, rules: ReadingRules) -> datetime:
+    return born_at(max(since_id_of(at, rules), through_id_of(at, rules)))
 
 
-def _sweep_under_way(sweep: Sweep, words: Mapping[Purpose, str], *, now: datetime) -> SweepUnderWay:
+def _sweep_under_way(sweep: Sweep, words: Mapping[Purpose, str]) -> SweepUnderWay:
     return SweepUnderWay(
         purpose=words[sweep.purpose],
         pages=commas(sweep.pages),
-        down_to=ago(born_at(sweep.oldest_id), now=now) if sweep.oldest_id else None,
+        down_to=born_at(sweep.oldest_id) if sweep.oldest_id else None,
         # An overlap is always read to the end.
         pages_left="" if sweep.purpose == "overlap" else commas(sweep.pages_left),
     )

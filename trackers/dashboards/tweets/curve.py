@@ -11,7 +11,7 @@ from typing import TypedDict
 
 from trackers.dashboards.charts.scales import shortened
 from trackers.dashboards.tweet_rows import LABELS
-from trackers.dashboards.tweets.growth import DAY_LENGTH, Step, daily_steps, day_of, hourly_steps
+from trackers.dashboards.tweets.growth import DAY_LENGTH, Step, daily_steps, hourly_steps
 from trackers.dashboards.words import commas, lasting
 from trackers.schedule.intervals import Plan, usual_interval
 from trackers.scores.earlier import UsualArea
@@ -21,7 +21,7 @@ from trackers.tweets.growth.projection import FULL_AGE, Projection
 from trackers.tweets.history import Run
 from trackers.tweets.models import METRICS, Tweet
 from trackers.tweets.series import holes, runs_since
-from tweetwatch.notation import to_the_minute
+from tweetwatch.notation import day, day_of, next_day, to_the_minute
 from tweetwatch.tables import Column, Table
 
 
@@ -178,7 +178,7 @@ def steps_series(tweet: Tweet, steps: Sequence[Step], *, range: str, view: str) 
 def _span(step: Step, view: str) -> tuple[float, float]:
     """From when until when it is drawn, in epoch seconds."""
     if view == "days":
-        return day_of(step.until).timestamp(), (day_of(step.until) + DAY_LENGTH).timestamp()
+        return day_of(step.until).timestamp(), next_day(step.until).timestamp()
     return step.since.timestamp(), step.until.timestamp()
 
 
@@ -295,7 +295,7 @@ def _describe_steps(steps: Sequence[Step], view: str) -> str:
         last = known[-1][0]
         if view == "days":
             parts.append(
-                f"{label} grew most on {day_of(when.until):%Y-%m-%d}, by {commas(round(most))}, "
+                f"{label} grew most on {day(when.until)}, by {commas(round(most))}, "
                 f"and by {commas(round(last))} on the last day"
             )
         else:
@@ -315,7 +315,7 @@ def runs_table(tweet: Tweet, runs: Sequence[Run]) -> Table:
 
 
 def steps_table(tweet: Tweet, steps: Sequence[Step], view: str) -> Table:
-    """Per hour, or per UTC day; `has_hole`: for a part of that time nobody looked."""
+    """Per hour, or per day of the reader; `has_hole`: for a part of that time nobody looked."""
     columns = [
         Column("tweet_id", "id"),
         Column("since", "time"),

@@ -26,7 +26,7 @@ from trackers.dashboards.tweets.curve import (
     describe_chart,
     steps_of,
 )
-from trackers.dashboards.tweets.growth import Step, day_of
+from trackers.dashboards.tweets.growth import Step
 from trackers.dashboards.tweets.next_check import (
     explain_next_check,
     version_mark,
@@ -42,7 +42,7 @@ from trackers.tweets.models import Tweet, TweetVersion
 from trackers.tweets.snowflake import LARGEST_ID
 from trackers.tweets.tags.names import offered_tags
 from trackers.tweets.tags.tagging import tags_of
-from tweetwatch.notation import exactly
+from tweetwatch.notation import day_of
 
 _MAX_TABLE_ROWS = 200
 # A longer text is scrolled in three lines, so that the chart is on the first screen.
@@ -61,9 +61,8 @@ _MEDIA = {"3": "photo", "7": "video", "13": "video", "16": "GIF"}
 class StepRow:
     """A row of the table of rates, or of days."""
 
-    when: str
-    at: datetime
-    until: str
+    since: datetime  # of a day: when it began
+    until: datetime | None
     values: tuple[str, ...]
     gap: bool
 
@@ -207,9 +206,8 @@ def _step_rows(steps: list[Step], view: str) -> list[StepRow]:
     """Newest first."""
     return [
         StepRow(
-            when=f"{day_of(step.until):%Y-%m-%d}" if view == "days" else exactly(step.since),
-            at=day_of(step.until) if view == "days" else step.since,
-            until="" if view == "days" else exactly(step.until),
+            since=day_of(step.until) if view == "days" else step.since,
+            until=None if view == "days" else step.until,
             values=tuple(_change_text(amount(step, metric, view)) for metric in LABELS),
             gap=step.gap,
         )

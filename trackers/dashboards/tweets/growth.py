@@ -1,14 +1,16 @@
-"""The growth of one tweet by time instead of its totals: per hour, and per day. Pure."""
+"""The growth of one tweet by time instead of its totals: per hour, and per day. Pure, but for the
+reader's zone."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from itertools import pairwise
 
 from trackers.tweets.history import Run
 from trackers.tweets.models import METRICS
+from tweetwatch.notation import day_of
 
 DAY_LENGTH, _HOUR_LENGTH = timedelta(days=1), timedelta(hours=1)
 # The least time that a rate covers, and the most rates that are shown.
@@ -48,7 +50,7 @@ def hourly_steps(runs: Sequence[Run], holes: frozenset[int]) -> list[Step]:
 
 
 def daily_steps(runs: Sequence[Run], holes: frozenset[int], *, born: datetime | None) -> list[Step]:
-    """By UTC day: what the tweet had at its end beyond what it had at its beginning.
+    """By day of the reader: what the tweet had at its end beyond what it had at its beginning.
 
     A tweet begins with nothing on the day of its posting, and otherwise with its first measurement.
     What changed in a hole across midnight is counted on the day on which that was measured.
@@ -98,8 +100,3 @@ def _gains(before: Counts, after: Counts) -> dict[str, int | None]:
         metric: None if old is None or new is None else new - old
         for metric, old, new in zip(METRICS, before, after, strict=True)
     }
-
-
-def day_of(at: datetime) -> datetime:
-    """The midnight at which its UTC day began."""
-    return at.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)

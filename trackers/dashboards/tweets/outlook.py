@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 
 from trackers.dashboards.scores import score_pill
 from trackers.dashboards.tweet_rows import LABELS
-from trackers.dashboards.words import Moment, ago, commas, lasting, signed
+from trackers.dashboards.words import commas, lasting, signed
 from trackers.scores.earlier import UsualArea, earlier_posts
 from trackers.scores.read import Scored
 from trackers.scores.words import posts_compared, usual_count
@@ -38,8 +38,8 @@ class Outlook:
 
     hour: dict[str, str] = field(default_factory=dict)
     hour_words: str = ""
-    hour_since: Moment | None = None
-    hour_until: Moment | None = None
+    hour_since: datetime | None = None
+    hour_until: datetime | None = None
     benchmarks: tuple[BenchmarkRow, ...] = ()
     benchmarks_why: str = ""
     half: str = ""
@@ -59,8 +59,8 @@ def outlook(tweet: Tweet, scores: Mapping[str, Scored], *, now: datetime) -> Out
     return Outlook(
         hour=hour,
         hour_words=hour_words,
-        hour_since=ago(since, now=now) if since else None,
-        hour_until=ago(tweet.measured_until, now=now),
+        hour_since=since,
+        hour_until=tweet.measured_until,
         benchmarks=_benchmark_rows(scores),
         benchmarks_why=_why_no_benchmark(tweet, scores),
         half=_half_in_words(tweet, metric),

@@ -1,12 +1,16 @@
 """Rates and gains per day, and what is drawn of very many runs: pure."""
 
+from contextvars import copy_context
 from datetime import UTC, datetime, timedelta
+from zoneinfo import ZoneInfo
 
 import pytest
 
 from trackers.dashboards.tweets.curve import Curve, runs_to_draw
 from trackers.dashboards.tweets.growth import daily_steps, hourly_steps
 from trackers.tweets.history import Run
+from tweetwatch import notation
+from tweetwatch.notation import Notation
 
 BORN = datetime(2026, 1, 1, 22, tzinfo=UTC)
 M, H = timedelta(minutes=1), timedelta(hours=1)
@@ -78,3 +82,19 @@ def test_a_fall_is_drawn_even_with_few_points():
 
     assert {0, 3332, 3333, 4999} <= set(kept)
     assert len(kept) <= 210
+
+
+def test_days_are_those_of_the_reader():
+    """Posted at 22:00 UTC, which is 3:45 in Kathmandu and 18:30 in St John's."""
+    runs = [run(H, 5), run(3 * H, 8), run(20 * H, 20), run(21 * H, 21), run(30 * H, 22)]
+
+    def days_in(zone):
+        def read():
+            notation.use(Notation(ZoneInfo(zone)))
+            return [step.gained["likes"] for step in daily_steps(runs, frozenset(), born=BORN)]
+
+        return copy_context().run(read)
+
+    assert days_in("UTC") == [5, 16, 1]
+    assert days_in("Asia/Kathmandu") == [20, 2]
+    assert days_in("America/St_Johns") == [8, 13, 1]
