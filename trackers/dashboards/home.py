@@ -9,7 +9,8 @@ from trackers.dashboards import scrolling
 from trackers.dashboards.access import VIEW_TWEETS, needs
 from trackers.dashboards.homes import home_address, home_of_team
 from trackers.dashboards.parts import render_parts
-from trackers.dashboards.scrolling import HomeList, ScrollSettings
+from trackers.dashboards.scrolled_lists import HomeList
+from trackers.dashboards.scrolling import ScrollSettings
 from trackers.timelines.followers import Home, homes_of
 from trackers.timelines.models import Follow
 

@@ -8,10 +8,11 @@ from django.db import models
 from django.db.models import Q
 
 from trackers.ingest.sources.models import Source
+from trackers.saved_views.models import SavedView
 
 
 class Column(models.Model):
-    """Shows a source, the home of a team or, with neither, the person's own home."""
+    """Shows a source, a saved view, the home of a team or, with none, the person's own home."""
 
     user = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="columns", db_index=False
@@ -19,19 +20,36 @@ class Column(models.Model):
     position = models.IntegerField()
     source = models.ForeignKey(Source, on_delete=models.CASCADE, null=True, related_name="+")
     team = models.ForeignKey(Group, on_delete=models.CASCADE, null=True, related_name="+")
+    # It may be gone: the column says so, and shows it again once that is undone.
+    view = models.ForeignKey(
+        SavedView,
+        on_delete=models.DO_NOTHING,
+        db_constraint=False,
+        db_index=False,
+        null=True,
+        related_name="+",
+    )
 
     class Meta:
         ordering = ("position", "id")
         constraints = [
-            models.CheckConstraint(condition=Q(source=None) | Q(team=None), name="column_shows"),
+            models.CheckConstraint(
+                condition=Q(source=None, team=None)
+                | Q(source=None, view=None)
+                | Q(team=None, view=None),
+                name="column_shows",
+            ),
             # The same column twice is a mistake.
             models.UniqueConstraint(
-                fields=["user", "source", "team"], nulls_distinct=False, name="column_once"
+                fields=["user", "source", "team", "view"], nulls_distinct=False, name="column_once"
             ),
         ]
 
     def __str__(self) -> str:
-        return str(self.source or self.team or "Home")
+        if self.view_id is None:
+            return str(self.source or self.team or "Home")
+        view = SavedView.objects.filter(pk=self.view_id).first()
+        return view.name if view else "A view that was removed"
 
 
 class OverviewVisit(models.Model):

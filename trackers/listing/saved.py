@@ -26,7 +26,7 @@ MAX_MATCHES = 3000
 _SEARCH_SECONDS = 0.5
 
 
-def _parse_view(query: str) -> TweetQuery:
+def parse_view(query: str) -> TweetQuery:
     """What it asks for, from its first page on."""
     asked = parse_query(QueryDict(query))
     return replace(asked, sort=NEWEST_FIRST, before=None, after=None, number=1)
@@ -34,7 +34,7 @@ def _parse_view(query: str) -> TweetQuery:
 
 def newest_matches(query: str, *, now: datetime, most: int = MAX_MATCHES) -> Members:
     """At most so many; MAX_MATCHES are the view's set. TookTooLong after a second."""
-    asked = _parse_view(query)
+    asked = parse_view(query)
     ids: list[int] = []
     way, time_left = Direction(), Deadline.after(_SEARCH_SECONDS)
     while True:
@@ -52,7 +52,7 @@ def matching_among(query: str, ids: Iterable[int], *, now: datetime) -> set[int]
 
     TookTooLong after a second: some ten thousand ids are too many.
     """
-    asked, candidates = _parse_view(query), list(ids)
+    asked, candidates = parse_view(query), list(ids)
     if not asked.narrowed or not candidates:
         return set(candidates)
     with limit_time(SEARCH_TIMEOUT) as deadline:

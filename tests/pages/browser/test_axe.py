@@ -74,7 +74,9 @@ def filled(user):
     desk = Group.objects.create(name="Desk")
     user.groups.add(desk)
     eve = User.objects.create_user("eve")
-    SavedView.objects.create(user=eve, name="Moon", query="hashtag=moon", team=desk)
+    moon = SavedView.objects.create(user=eve, name="Moon", query="sort=likes", team=desk)
+    Column.objects.create(user=user, position=3, view=moon)
+    Column.objects.create(user=user, position=4, view_id=4711)
     payer = CredentialFactory().app.project
     payer.money_a_day = 25
     payer.save()
