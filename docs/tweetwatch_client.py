@@ -145,6 +145,7 @@ class Filters(TypedDict, total=False):
     min_views: int
     min_score: float
     min_engagement: float
+    view: str  # a saved view's id, instead of the other filters
     sort: Literal["score"]  # of the metric
     metric: Literal["views", "likes", "retweets"]
 

@@ -48,6 +48,7 @@ def lets_in(program, method, address, body):
         queue="tweet:update",
         note=1,
         share=1,
+        view=1,
         kind="author",
         key=42,
     )

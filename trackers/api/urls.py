@@ -22,6 +22,7 @@ from trackers.api import (
     sources,
     subscribers,
     timelines,
+    views,
 )
 from trackers.api.description import Api, DescriptionPage
 
@@ -59,6 +60,7 @@ api.add_router("/sets", sets.router)
 api.add_router("/leaderboards", leaderboards.router)
 api.add_router("/notes", notes.router)
 api.add_router("/shares", shares.router)
+api.add_router("/views", views.router)
 api.add_router("/exports", exports.router)
 api.add_router("/intervals", intervals.router)
 api.add_router("", operations.router)

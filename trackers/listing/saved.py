@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from datetime import datetime
 
+from django.core.exceptions import ValidationError
 from django.http import QueryDict
 
 from trackers.listing.filters import Filters
@@ -22,6 +23,7 @@ from tweetwatch.pieces import Deadline
 from tweetwatch.time_limits import limit_time
 
 MAX_MATCHES = 3000
+_LOOKS = ("columns", "rows", "order", "before", "after", "page")
 # A search for rare words among many tweets ends after this, and says how far it came.
 _SEARCH_SECONDS = 0.5
 
@@ -30,6 +32,22 @@ def parse_view(query: str) -> TweetQuery:
     """What it asks for, from its first page on."""
     asked = parse_query(QueryDict(query))
     return replace(asked, sort=NEWEST_FIRST, before=None, after=None, number=1)
+
+
+def plain_query(text: str) -> str:
+    """The `query` of a view that asks for this, as in the address of a list.
+
+    A ValidationError names what in it is not understood. Its place, and how it looks, do not count.
+    """
+    given = QueryDict(text)
+    asked = parse_query(given)
+    known = {*QueryDict(replace(asked, sort=NEWEST_FIRST).address()), *_LOOKS} - {"sort"}
+    if given.get("sort") in (asked.sort.name, "newest"):
+        known.add("sort")
+    unknown = [name[:40] for name, value in given.items() if value and name not in known]
+    if unknown:
+        raise ValidationError({"query": f"Not understood: {', '.join(unknown)}."})
+    return asked.address()
 
 
 def newest_matches(query: str, *, now: datetime, most: int = MAX_MATCHES) -> Members:

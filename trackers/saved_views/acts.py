@@ -20,6 +20,7 @@ from trackers.roles import teams_of
 from trackers.saved_views.models import MAX_NAME_LENGTH, SavedView
 
 MAX_SAVED_VIEWS = 30
+_TAKEN = "Two views of a person cannot have the same name."
 _TOO_MANY = f"There are {MAX_SAVED_VIEWS} saved views: remove one first."
 
 
@@ -44,6 +45,27 @@ def save(name: str, query: str, actor: Actor, *, team: int | None = None) -> Sav
         flag = history.ADDITION if is_new else history.CHANGE
         history.record(actor, [view], "Saved a view of the tweets", flag=flag)
     return view
+
+
+def change(view: SavedView, actor: Actor, **fields: Any) -> Done:
+    """Its `name`, its `query`, its `team` by id, or None: those that are given.
+
+    A ValidationError says by field what is wrong.
+    """
+    if "name" in fields:
+        view.name = _checked_name(fields["name"])
+    if "query" in fields:
+        view.query = fields["query"]
+    if "team" in fields and fields["team"] != view.team_id:
+        _check_team(fields["team"], actor)
+        view.team_id = fields["team"]
+    try:
+        with transaction.atomic():
+            view.save(update_fields=["name", "query", "team"], force_update=True)
+            history.record(actor, [view], "Changed the saved view")
+    except IntegrityError:
+        raise ValidationError({"name": _TAKEN}) from None
+    return Done(f"“{view.name}” is changed.", 1)
 
 
 @transaction.atomic

@@ -34,6 +34,7 @@ def ask(program, method, address, body):
         queue="tweet:update",
         note=1,
         share=1,
+        view=1,
         kind="author",
         key=42,
     )

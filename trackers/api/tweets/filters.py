@@ -5,11 +5,15 @@ from __future__ import annotations
 from datetime import date
 from typing import Annotated, Literal
 
+from django.contrib.auth.models import User
 from ninja import Schema
 from pydantic import Field, StringConstraints
 
+from trackers.api.wire.errors import refusal
 from trackers.api.wire.fields import KindName, UnsignedId
 from trackers.listing.query import MAX_LEAST, TweetQuery, plain_name
+from trackers.listing.saved import parse_view
+from trackers.saved_views.models import SavedView
 from trackers.tweets.finding import names
 from trackers.tweets.finding.named import NAMED_IN
 from trackers.tweets.models import METRICS
@@ -48,7 +52,8 @@ class Filters(Schema):
     `mention`, `domain`: in the text, as X recognised it. `age`: how long ago at most;
     `since` and `until`: first and last day of posting (UTC). `min_…`: at least this many, as
     last measured; `min_score`: views, at the tweet's last age of the last 31 days, at least so many
-    times what is usual; `min_engagement`: of its engagement rate, in percent."""
+    times what is usual; `min_engagement`: of its engagement rate, in percent. `view`: what a saved
+    view asks for, by its id, instead of all others."""
 
     q: Words = ""
     state: StateName | None = None
@@ -74,8 +79,12 @@ class Filters(Schema):
     min_views: Least = 0
     min_score: Decimal = None
     min_engagement: Decimal = None
+    view: UnsignedId | None = None
 
-    def wanted(self) -> TweetQuery:
+    def wanted(self, reader: User) -> TweetQuery:
+        """Refused where the reader sees no such view."""
+        if self.view is not None:
+            return self._wanted_by_view(self.view, reader)
         if self.since and self.until and self.since > self.until:
             raise ValueError("since must not be after until.")
         return TweetQuery(
@@ -103,6 +112,14 @@ class Filters(Schema):
             min_score=self.min_score,
             min_engagement=self.min_engagement,
         )
+
+    def _wanted_by_view(self, id: int, reader: User) -> TweetQuery:
+        if more := sorted(self.model_fields_set - {"view"}):
+            raise ValueError(f"view: not together with {', '.join(more)}.")
+        view = SavedView.objects.seen_by(reader).filter(pk=id).first()
+        if view is None:
+            raise refusal({"view": [f"You see no saved view {id}."]})
+        return parse_view(view.query)
 
 
 def _author_filter(author: str) -> str:

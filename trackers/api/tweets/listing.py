@@ -64,8 +64,7 @@ def list_tweets(
 ) -> dict[str, Any]:
     """Newest first, with the filters of the page; or those farthest above what is usual first, as
     the page sorts them: by the `score` of a `metric`."""
-    require_permission(request, VIEW)
-    wanted = filters.wanted()
+    wanted = filters.wanted(require_permission(request, VIEW))
     if sort:
         wanted = replace(wanted, sort=Sort(sort, metric))
     of = f"tweets:{wanted.address()}"
@@ -105,10 +104,10 @@ def export_list(
 ) -> StreamingHttpResponse:
     """Everything that the list has with these filters, as its page exports it. In CSV, text that
     a spreadsheet would run as a formula begins with an apostrophe."""
-    require_permission(request, VIEW)
+    user = require_permission(request, VIEW)
     if format == "parquet" and not has_parquet():
         raise Refused(501, NO_PARQUET)
-    wanted = filters.wanted()
+    wanted = filters.wanted(user)
 
     def answer() -> StreamingHttpResponse:
         with _search_turn(request, search=wanted.narrowed):
