@@ -1,6 +1,7 @@
-"""One delivery: a POST, and its outcome.
+"""One delivery: a POST, and its outcome; or any other call to an address that a person gave.
 
 Delivery ─> Sender.deliver ─> Outcome
+Call ─> Sender.call ─> Answer
 The status line decides: any 2xx is delivered, whatever happens to the rest of the answer, for which
 it waits a second. One deadline covers everything from the look-up of the name to the last byte
 read, so that a subscriber that trickles bytes is given no more time than a silent one.
@@ -16,10 +17,11 @@ import logging
 import re
 import ssl
 import time
-from collections.abc import Iterable
+import traceback
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
 from functools import partial
@@ -54,6 +56,17 @@ _REST_SECONDS = 1.0
 # How long an idle connection is kept, for subscribers that get one batch after another. Many
 # servers close one after two idle seconds, and a batch sent at that moment fails.
 _KEPT_SECONDS = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A request to make; its address and its headers may be secrets."""
+
+    method: str
+    url: str = field(repr=False)
+    headers: Mapping[str, str] = field(repr=False)
+    body: bytes = field(repr=False)
+    of: str  # what it is, in the log
 
 
 @dataclass(slots=True)
@@ -140,7 +153,7 @@ class Sender:
         self,
         kind: type[BaseException] | None,
         error: BaseException | None,
-        traceback: TracebackType | None,
+        where: TracebackType | None,
     ) -> None:
         if self._session is not None:
             await self._session.close()
@@ -149,39 +162,49 @@ class Sender:
         self, delivery: Delivery, progress: DeliveryProgress | None = None
     ) -> Outcome:
         """Send it. Raises nothing, except when it is cancelled."""
+        headers = _headers_of(delivery, now=time.time())
+        call = Call(
+            "POST", delivery.callback, headers, delivery.body, of=f"batch {delivery.batch.uid}"
+        )
+        answer = await self.call(call, progress)
+        return Outcome(
+            delivery.batch,
+            delivered=answer.is_yes,
+            took=answer.took,
+            status=answer.status,
+            error=answer.error,
+            answer=answer.text.decode(errors="replace"),
+            retry_after=None
+            if answer.is_yes
+            else retry_after(answer.retry_after, now=datetime.now(UTC)),
+        )
+
+    async def call(self, call: Call, progress: DeliveryProgress | None = None) -> Answer:
+        """Make one request, within the deadline. Raises nothing, except when it is cancelled."""
         began = time.monotonic()
         answer = Answer()
         _awaited_answer.set(answer)
         error = ""
         try:
-            if error := fault_of(delivery.callback, plain_http=self.egress.plain_http):
+            if error := fault_of(call.url, plain_http=self.egress.plain_http):
                 raise RefusedError(error)
             async with asyncio.timeout(self.total.total_seconds()):
-                await self._post(delivery, answer, progress or DeliveryProgress())
+                await self._request(call, answer, progress or DeliveryProgress())
         except Exception as failure:
             # An error after the status line does not change the outcome.
             answer.status = answer.status or answer.status_read
-            error = "" if answer.status else self._describe_failure(failure, delivery)
-        took = timedelta(seconds=time.monotonic() - began)
-        delivered = answer.status is not None and 200 <= answer.status < 300
-        return Outcome(
-            delivery.batch,
-            delivered=delivered,
-            took=took,
-            status=answer.status,
-            error=error or ("" if delivered else _status_sentence(answer.status)),
-            answer=answer.text.decode(errors="replace"),
-            retry_after=None
-            if delivered
-            else retry_after(answer.retry_after, now=datetime.now(UTC)),
-        )
+            error = "" if answer.status else self._describe_failure(failure, call)
+        answer.took = timedelta(seconds=time.monotonic() - began)
+        answer.error = error or ("" if answer.is_yes else _status_sentence(answer.status))
+        return answer
 
-    async def _post(self, delivery: Delivery, answer: Answer, progress: DeliveryProgress) -> None:
+    async def _request(self, call: Call, answer: Answer, progress: DeliveryProgress) -> None:
         assert self._session is not None
-        response = await self._session.post(
-            delivery.callback,
-            data=delivery.body,
-            headers=_headers_of(delivery, now=time.time()),
+        response = await self._session.request(
+            call.method,
+            call.url,
+            data=call.body,
+            headers=call.headers,
             allow_redirects=False,
             trace_request_ctx=progress,
         )
@@ -197,8 +220,8 @@ class Sender:
         finally:
             response.close()
 
-    def _describe_failure(self, failure: Exception, delivery: Delivery) -> str:
-        """A sentence for people who wonder why nothing arrives; it has no part of the callback."""
+    def _describe_failure(self, failure: Exception, call: Call) -> str:
+        """A sentence for people who wonder why nothing arrives; it has no part of the address."""
         match failure:
             case RefusedError():
                 return str(failure)
@@ -221,7 +244,11 @@ class Sender:
             case aiohttp.InvalidURL() | aiohttp.NonHttpUrlClientError():
                 return "Its address cannot be used."
             case _:
-                logger.error("batch %s could not be sent", delivery.batch.uid, exc_info=failure)
+                # Without the exception's own words, which may have a secret address.
+                where = "".join(traceback.format_tb(failure.__traceback__))
+                logger.error(
+                    "%s could not be sent: %s\n%s", call.of, type(failure).__name__, where
+                )
                 return f"It could not be sent ({type(failure).__name__})."
 
 
@@ -229,12 +256,18 @@ class Sender:
 class Answer:
     """The answer, as far as it was read."""
 
-    status: int | None = None
+    status: int | None = None  # None: there was none
+    error: str = ""  # a sentence; empty where `is_yes`
+    took: timedelta = timedelta(0)
     retry_after: str = ""
     text: bytes = b""
     # As the first complete status line says that is not of an interim response (100, 103).
     status_read: int | None = None
     _head: bytes = b""
+
+    @property
+    def is_yes(self) -> bool:
+        return self.status is not None and 200 <= self.status < 300
 
     def read_status(self, data: bytes) -> None:
         if self.status_read is not None or len(self._head) > _READ_BYTES:
