@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from trackers.alerts.models import AlertDigest, AlertMail, AlertNotice, AlertPlace, AlertRule
 from trackers.arrivals.models import Arrival, DeliveryBucket, Origin, TimelineDelivery
+from trackers.channels.models import Channel, ChannelMessage
 from trackers.credentials.models import Credential, Window
 from trackers.dashboards.models import Column, OverviewVisit
 from trackers.events.delivery.models import Attempt
@@ -115,6 +116,8 @@ __all__ = [
     "BulkPiece",
     "CacheEntry",
     "Changed",
+    "Channel",
+    "ChannelMessage",
     "Checkpoint",
     "ClockReading",
     "Column",

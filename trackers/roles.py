@@ -48,6 +48,7 @@ _RUN = {
     *("tag", "tweettag", "note", "share"),
     "homesettings",
     "alertrule",
+    "channel",
 }
 # The queues are there, and are paused and resumed.
 _CHANGED = {"queue"}

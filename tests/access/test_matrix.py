@@ -50,6 +50,7 @@ ACTS = {
         "count",
         "count-lost",
     ],
+    "alerts/channels/<int:id>/<str:act>": ["test", "remove"],
     "alerts/<int:id>/<str:act>": ["test", "on", "off", "remove"],
     "subscribers/<int:id>/<str:act>": ["pause", "resume", "test", "remove", "redeliver"],
     "following/<str:act>": ["follow", "unfollow"],

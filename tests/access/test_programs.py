@@ -49,6 +49,7 @@ def lets_in(program, method, address, body):
         note=1,
         share=1,
         view=1,
+        channel=1,
         kind="author",
         key=42,
     )

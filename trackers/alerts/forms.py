@@ -19,6 +19,7 @@ from trackers.alerts.models import (
     AlertRule,
 )
 from trackers.alerts.words import title
+from trackers.channels.models import Channel
 from trackers.ingest.sources.models import Source
 from trackers.ingest.sources.naming import meant_source, username
 from trackers.ingest.tweet_ids import id_of
@@ -32,7 +33,18 @@ _THERE: dict[str, type[Model]] = {
     About.TWEET: Tweet, About.AUTHOR: Author, About.SOURCE: Source
 }  # fmt: skip
 _OF_A_KIND = ("metric", "minutes", "at", "times", "late_by", "lasting")
-_RULE_FIELDS = ("kind", "name", "about", "of", *_OF_A_KIND, "to", "by_event", "rest", "enabled")
+_RULE_FIELDS = (
+    "kind",
+    "name",
+    "about",
+    "of",
+    *_OF_A_KIND,
+    "to",
+    "channels",
+    "by_event",
+    "rest",
+    "enabled",
+)
 # The page of one, in an address of ours.
 _OUR_PAGE = re.compile(r"/(?P<page>tweets|authors|sources)/(?P<id>[0-9]{1,19})/?(?:[?#]|$)")
 # Longer ones name nothing.
@@ -128,10 +140,14 @@ class RuleForm(forms.ModelForm):
             "late_by": "Later than",
             "lasting": "For at least",
             "rest": "Pause after an alert",
+            "channels": "Channels",
             "by_event": "Also an event, for subscribers to alerts",
             "enabled": "Switched on",
         }
-        widgets = {"name": forms.TextInput(attrs=_PLAIN)}
+        widgets = {
+            "name": forms.TextInput(attrs=_PLAIN),
+            "channels": forms.CheckboxSelectMultiple,
+        }
         help_texts = {
             "name": "The subject of its e-mails. Leave empty for a generated one.",
             "rest": "After an alert, it is silent about the same thing for this long. "
@@ -146,6 +162,10 @@ class RuleForm(forms.ModelForm):
         self.fields["name"].required = False
         if not self.is_new:
             self.fields["kind"].disabled = True
+        channels = self.fields["channels"]
+        channels.queryset = Channel.objects.defer("address")  # type: ignore[attr-defined]
+        if not channels.queryset.exists():  # type: ignore[attr-defined]
+            del self.fields["channels"]
         metrics = [("", "choose one"), *((metric, metric) for metric in METRICS)]
         self.fields["metric"].choices = metrics  # type: ignore[attr-defined]
         for name in ("minutes", "times", "late_by", "lasting", "rest", "at"):
@@ -201,8 +221,11 @@ class RuleForm(forms.ModelForm):
         rest = cleaned.get("rest")
         if rest is not None and not LEAST_REST <= rest <= MOST_REST:
             self.refuse("rest", _REST_RANGE)
-        if not cleaned.get("to") and not cleaned.get("by_event") and "to" not in self.errors:
-            self.refuse("to", "It would notify nobody. Enter an address, or tick the event.")
+        told = any(cleaned.get(name) for name in ("to", "channels", "by_event"))
+        if not told and not {"to", "channels"} & set(self.errors):
+            self.refuse(
+                "to", "It would notify nobody. Enter an address, or tick a channel or the event."
+            )
         if self.is_new and AlertRule.objects.count() >= RULES_MOST:
             raise ValidationError(f"There are {RULES_MOST} rules already. Remove one first.")
         if kind == RuleKind.MILESTONE and not self.errors:

@@ -2,9 +2,10 @@
 
 rules ─> observations ─┐
                 ├─> outbox.findings ─> news ─> events, AlertNotice ─> AlertMail, sent by `mail`
+                │                                                 └─> ChannelMessage, by `deliver`
 built-in observations ─┘
-All are made first, and everything is written in one transaction: an alert, its event and its
-e-mails are there together, or not at all.
+All are made first, and everything is written in one transaction: an alert, its event, e-mails and
+messages are there together, or not at all.
 """
 
 from __future__ import annotations

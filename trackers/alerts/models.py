@@ -1,6 +1,7 @@
 """Rules that people add, what they raised, and the e-mails about it.
 
-AlertRule ─ every minute ─> observations ─> outbox.findings ─ news ─> AlertNotice ─> AlertMail
+AlertRule ─ every minute ─> observations ─> outbox.findings ─ news ─> AlertNotice
+AlertNotice ─> AlertMail, and ChannelMessage of trackers.channels
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Now
 
+from trackers.channels.models import Channel
 from trackers.scores.models import STANDS_OUT
 from trackers.tweets.gains.models import Window
 from trackers.tweets.models import METRICS
@@ -94,6 +96,12 @@ class AlertRule(models.Model):
         blank=True,
         verbose_name="e-mail to",
         help_text="Addresses, separated by commas. Leave empty for no e-mails.",
+    )
+    channels = models.ManyToManyField(
+        Channel,
+        blank=True,
+        related_name="rules",
+        help_text="Chats, rooms and topics that get a message.",
     )
     by_event = models.BooleanField(
         "also as an event", default=True, help_text="For subscribers to the topic alerts."

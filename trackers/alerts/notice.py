@@ -7,9 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
+from typing import Any
 
 from trackers.alerts.kinds import RuleKind
 from trackers.alerts.models import AlertMail, AlertNotice, AlertRule
+from trackers.alerts.words import title_of
+from trackers.channels.claim import enqueue
+from trackers.channels.message import LINES_MOST as MESSAGE_LINES_MOST
 from trackers.outbox.findings import News
 from tweetwatch.pieces import Deadline, PieceWork, delete_in_pieces
 
@@ -47,7 +51,27 @@ def add_notice(rule: AlertRule | None, news: Sequence[News], *, now: datetime) -
     )
     if rule:
         post(made, rule.to, now=now)
+        enqueue(rule.channels.defer("address"), now=now, **message_fields(made))
     return made
+
+
+def message_fields(notice: AlertNotice) -> dict[str, Any]:
+    """What channels are told of it: fields of a ChannelMessage."""
+    lines = [
+        {
+            "what": line["what"],
+            "url": line["url"],
+            "rule": notice.rule_name,
+            "is_over": line["state"] == "back",
+        }
+        for line in notice.lines[:MESSAGE_LINES_MOST]
+    ]
+    return {
+        "notice": notice,
+        "title": title_of(notice),
+        "lines": lines,
+        "more": notice.more + len(notice.lines) - len(lines),
+    }
 
 
 def _notice_line(change: News) -> dict[str, str]:
@@ -71,7 +95,8 @@ def post(notice: AlertNotice, to: Iterable[str], *, now: datetime) -> list[Alert
 _NOTICES_KEPT_FOR = timedelta(days=90)
 _MAX_NOTICES_KEPT = 100_000
 
-# In the order of the key, oldest first; e-mails are deleted with their notice, by their own index.
+# In the order of the key, oldest first; e-mails and messages are deleted with their notice, by
+# indexes of their own.
 _OLD = """
     SELECT id FROM trackers_alertnotice
     WHERE at < %(before)s
@@ -79,7 +104,9 @@ _OLD = """
 """
 _PRUNE_NOTICES = f"""
     WITH old AS MATERIALIZED ({_OLD} ORDER BY id LIMIT 2000),
-    mails AS (DELETE FROM trackers_alertmail WHERE notice_id = ANY(ARRAY(SELECT id FROM old)))
+    mails AS (DELETE FROM trackers_alertmail WHERE notice_id = ANY(ARRAY(SELECT id FROM old))),
+    messages AS (
+        DELETE FROM trackers_channelmessage WHERE notice_id = ANY(ARRAY(SELECT id FROM old)))
     DELETE FROM trackers_alertnotice WHERE id = ANY(ARRAY(SELECT id FROM old))
 """
 

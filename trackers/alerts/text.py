@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 from django.core.mail import EmailMessage
 
 from trackers.alerts.models import AlertMail, AlertNotice
-from trackers.alerts.words import condition
+from trackers.alerts.words import condition, title_of
 from tweetwatch.servers import MailServer
 
 _SUBJECT_MOST = 120
@@ -33,21 +33,8 @@ def message(mail: AlertMail, server: MailServer, *, public_url: str) -> EmailMes
 
 
 def _subject(notice: AlertNotice) -> str:
-    subject = _title(notice)
+    subject = title_of(notice)
     return f"[tweetwatch] {' '.join(subject.split())}"[:_SUBJECT_MOST]
-
-
-def _title(notice: AlertNotice) -> str:
-    kind = AlertNotice.Kind
-    if notice.kind == kind.TEST:
-        return f"Test: {notice.rule_name}"
-    if notice.kind == kind.DIGEST:
-        return f"The day until {notice.at.astimezone(UTC):%d %b %Y, %H:%M} UTC"
-    name = notice.rule_name or "Trouble"
-    count = len(notice.lines) + notice.more
-    if notice.lines and all(one["state"] == "back" for one in notice.lines):
-        return f"{name}: over"
-    return name if count == 1 else f"{name}: {count:,} alerts"
 
 
 def _body(notice: AlertNotice, public_url: str) -> str:

@@ -1,4 +1,4 @@
-"""Tests a rule: its e-mails at once, while a person waits, and an event. It is logged, too."""
+"""Tests a rule while a person waits: its e-mails, its channels, and an event. It is logged, too."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from trackers.alerts.mail import send_these, wait_until
 from trackers.alerts.models import AlertNotice, AlertRule
 from trackers.alerts.smtp import NOT_SET, Verdict
 from trackers.alerts.words import condition
+from trackers.channels.acts import answers_to, send_tests
 from trackers.outbox.models import ALERTS_TOPIC, Topic
 from trackers.outbox.publish import NewEvent, publish_events
 from tweetwatch.servers import MailServer
@@ -48,13 +49,24 @@ def try_out(
             publish_events([NewEvent(ALERTS_TOPIC, "create", url=url, data=data)])
         mails = notice.post(made, rule.to if server else (), now=now)
         wait_until(mails, now + _A_WHILE)
+        messages = send_tests(list(rule.channels.defer("address")), **notice.message_fields(made))
     verdicts = send_these(mails, server, public_url=public_url) if server else []
-    sentences = [*_of_mail(rule, server, verdicts), *_of_event(rule)]
+    answers = answers_to(messages)
+    sentences = [
+        *_of_mail(rule, server, verdicts, has_channels=bool(messages)),
+        *(answer.message for answer in answers),
+        *_of_event(rule),
+    ]
     is_well = all(one.is_sent for one in verdicts) and bool(server or not rule.to)
-    return Tested(" ".join(sentences), is_well and bool(rule.to or rule.by_event))
+    is_well = is_well and all(answer.is_done for answer in answers)
+    return Tested(" ".join(sentences), is_well and bool(rule.to or messages or rule.by_event))
 
 
-def _of_mail(rule: AlertRule, server: MailServer | None, verdicts: Sequence[Verdict]) -> list[str]:
+def _of_mail(
+    rule: AlertRule, server: MailServer | None, verdicts: Sequence[Verdict], *, has_channels: bool
+) -> list[str]:
+    if not rule.to and has_channels:
+        return []
     if not rule.to:
         return ["It has no e-mail address." if rule.by_event else _NO_RECIPIENTS]
     if server is None:
@@ -66,7 +78,9 @@ def _of_mail(rule: AlertRule, server: MailServer | None, verdicts: Sequence[Verd
     return [*([f"A test is on its way to {', '.join(sent)}."] if sent else []), *failed]
 
 
-_NO_RECIPIENTS = "This rule has no recipients: add an e-mail address, or also send it as an event."
+_NO_RECIPIENTS = (
+    "This rule has no recipients: add an e-mail address or a channel, or also send it as an event."
+)
 
 
 def _of_event(rule: AlertRule) -> list[str]:

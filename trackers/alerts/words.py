@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import UTC, timedelta
 
-from trackers.alerts.models import AlertRule
+from trackers.alerts.models import AlertNotice, AlertRule
 from trackers.schedule.durations import spoken
 
 _DURATION_UNITS = ((86400, "d"), (3600, "h"), (60, "min"), (1, "s"))
@@ -84,3 +84,17 @@ def title(kind: str, about: str, of: int | None, metric: str) -> str:
     }.get(AlertRule.Kind(kind), str(AlertRule.Kind(kind).label))
     whose = "" if about == AlertRule.About.ANY else f", {about} {of}"
     return f"{what[:1].upper()}{what[1:]}{whose}"
+
+
+def title_of(notice: AlertNotice) -> str:
+    """The subject of its e-mail, and the first line of its messages."""
+    kind = AlertNotice.Kind
+    if notice.kind == kind.TEST:
+        return f"Test: {notice.rule_name}"
+    if notice.kind == kind.DIGEST:
+        return f"The day until {notice.at.astimezone(UTC):%d %b %Y, %H:%M} UTC"
+    name = notice.rule_name or "Trouble"
+    count = len(notice.lines) + notice.more
+    if notice.lines and all(one["state"] == "back" for one in notice.lines):
+        return f"{name}: over"
+    return name if count == 1 else f"{name}: {count:,} alerts"

@@ -10,6 +10,7 @@ from django.views.decorators.http import require_safe
 
 from trackers.api import (
     authors,
+    channels,
     events,
     exports,
     homes,
@@ -67,6 +68,7 @@ api.add_router("", operations.router)
 api.add_router("", homes.router)
 api.add_router("/events", events.router)
 api.add_router("/timelines", timelines.router)
+api.add_router("/channels", channels.router)
 api.add_router("/subscribers", subscribers.router)
 
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from trackers.dashboards import authors, columns, health, help_pages, home, live, metrics
+from trackers.dashboards import authors, channels, columns, health, help_pages, home, live, metrics
 from trackers.dashboards.account import urls as account
 from trackers.dashboards.alerts import acts as alert_acts
 from trackers.dashboards.alerts import views as alerts
@@ -139,6 +139,11 @@ urlpatterns = [
     path("alerts/log/", alerts.alert_log, name="alert-log"),
     path("alerts/add/", alert_acts.add_alert, name="alert-add"),
     path("alerts/digest", alert_acts.alert_digest, name="alert-digest"),
+    path("alerts/channels/", channels.channels, name="channels"),
+    path("alerts/channels/add/", channels.add_channel, name="channel-add"),
+    path("alerts/channels/<int:id>/", channels.channel, name="channel"),
+    path("alerts/channels/<int:id>/edit/", channels.edit_channel, name="channel-edit"),
+    path("alerts/channels/<int:id>/<str:act>", channels.act_on_channel, name="channel-act"),
     path("alerts/<int:id>/", alerts.alert, name="alert"),
     path("alerts/<int:id>/edit/", alert_acts.edit_alert, name="alert-edit"),
     path("alerts/<int:id>/<str:act>", alert_acts.act_on_alert, name="alert-act"),

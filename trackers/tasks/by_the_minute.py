@@ -10,6 +10,7 @@ from django.conf import settings
 from trackers.alerts import mail
 from trackers.alerts.digest import make_digests
 from trackers.alerts.judge import judge
+from trackers.channels import claim as channels
 from trackers.events import prune
 from trackers.events.drop import delete_removed, drop_oldest, storage_findings
 from trackers.events.fan_out import fan_out
@@ -147,6 +148,8 @@ def alert_people() -> None:
         logger.warning("alert: %s", news.data)
     if written := make_digests(now=now):
         logger.info("wrote %d daily digests", written)
+    if given_up := channels.give_up_old():
+        logger.error("%d messages to channels were given up: the log of alerts says why", given_up)
     if mail.waits():
         ordinary.enqueue("trackers.tasks.send_mail")
 

@@ -13,6 +13,8 @@ from tests.conftest import PROJECT
 from tests.factories import CredentialFactory
 from tests.timelines.homes.world import bring, source, tweet
 from trackers.api.urls import api
+from trackers.channels import acts
+from trackers.channels.models import Channel
 from trackers.events.delivery.claim import claim_batches, promote
 from trackers.events.delivery.settle import Outcome, settle_deliveries
 from trackers.events.fan_out import fan_out
@@ -98,7 +100,7 @@ def test_each_documented_example_gets_its_documented_answer(program, monkeypatch
     TweetText.objects.filter(tweet=id).update(text="Liftoff")
     homes.follow(own(program.user).pk, source_id=came_from)
     kinds = ("subscriber", "tweet", "source", "interval", "queue", "credential", "project")
-    kinds += ("note", "share")
+    kinds += ("note", "share", "channel")
     program.user.user_permissions.add(
         Permission.objects.get(codename="use_timeline_store"),
         *Permission.objects.filter(content_type__model__in=kinds),
@@ -112,6 +114,8 @@ def test_each_documented_example_gets_its_documented_answer(program, monkeypatch
     )  # fmt: skip
 
     monkeypatch.setattr(boards, "_FEW_POSTS", -1)
+    # Nobody sends in this test.
+    monkeypatch.setattr(acts, "ANSWER_WITHIN", timedelta(0))
     Leaderboard.objects.create(
         kind=RollupKind.AUTHOR, hours=LIST_HOURS["7d"], until=timezone.now(), rows=[asdict(NASA)]
     )
@@ -125,6 +129,7 @@ def test_each_documented_example_gets_its_documented_answer(program, monkeypatch
             kind="author", key=42,
             share=Share.objects.values_list("pk", flat=True).first(),
             view=SavedView.objects.values_list("pk", flat=True).first(),
+            channel=Channel.objects.values_list("pk", flat=True).first(),
         )  # fmt: skip
         sent = json.loads(body) if body.strip() else None
         if "outcome=delivered" in path:

@@ -13,7 +13,7 @@ from tests.api.db.test_document import DOCUMENT, EXAMPLE, STREAM, TEXT
 
 # A POST that changes nothing: its question is too long for an address.
 LOOKS = ("intervals/preview", "timelines/get_multi", "timelines/{name}/filter")
-TAKES_ADMIN = ("subscribers", "intervals", "queues/")
+TAKES_ADMIN = ("channels", "subscribers", "intervals", "queues/")
 
 
 def examples():
@@ -35,6 +35,7 @@ def ask(program, method, address, body):
         note=1,
         share=1,
         view=1,
+        channel=1,
         kind="author",
         key=42,
     )

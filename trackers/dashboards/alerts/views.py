@@ -9,6 +9,7 @@ from typing import Any
 
 from django.conf import settings
 from django.contrib.auth.models import User
+from django.db.models import Prefetch
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.urls import reverse
@@ -19,6 +20,7 @@ from trackers.alerts.kinds import ABOUT_TWEETS, RuleKind
 from trackers.alerts.models import RULES_MOST, AlertDigest, AlertMail, AlertNotice, AlertRule
 from trackers.alerts.notice import LINES_MOST
 from trackers.alerts.words import condition
+from trackers.channels.models import Channel, ChannelMessage
 from trackers.dashboards.access import VIEW_ALERTS, needs
 from trackers.dashboards.parts import render_parts
 from trackers.dashboards.tweet_rows import texts_of
@@ -33,7 +35,15 @@ _RECENT_NOTICES, _LOG_PAGE_SIZE, _MAX_WAITING_COUNTED = 10, 50, 1000
 # Lines of a notice; the log has all.
 _MAX_NOTICE_LINES = 5
 About = AlertRule.About
-_NOTICES = AlertNotice.objects.select_related("rule").prefetch_related("mails")
+_CHANNELS = Prefetch("channels", Channel.objects.defer("address"))
+_SENT = (
+    "mails",
+    Prefetch(
+        "messages",
+        ChannelMessage.objects.select_related("channel").defer("lines", "channel__address"),
+    ),
+)
+_NOTICES = AlertNotice.objects.select_related("rule").prefetch_related(*_SENT)
 _SUBJECT_GONE: dict[str, str] = {
     About.TWEET: "This tweet is no longer tracked. Track it again, or remove the rule.",
     About.AUTHOR: "This author is not known any more. Remove the rule.",
@@ -68,11 +78,7 @@ def alert(request: HttpRequest, id: int) -> HttpResponse:
 def alert_log(request: HttpRequest) -> HttpResponse:
     now, _ = current()
     below = _parse_before(request)
-    notices = (
-        AlertNotice.objects.select_related("rule")
-        .prefetch_related("mails")
-        .filter(pk__lt=below)[: _LOG_PAGE_SIZE + 1]
-    )
+    notices = _NOTICES.filter(pk__lt=below)[: _LOG_PAGE_SIZE + 1]
     context = {
         "now": now,
         "notices": _notice_rows(notices[:_LOG_PAGE_SIZE], now=now),
@@ -94,7 +100,7 @@ def _parse_before(request: HttpRequest) -> int:
 def _rules_context(*, now: datetime) -> dict[str, Any]:
     lately = _NOTICES[:_RECENT_NOTICES]
     return {
-        "rules": _rule_rows(AlertRule.objects.all()[:RULES_MOST]),
+        "rules": _rule_rows(AlertRule.objects.prefetch_related(_CHANNELS)[:RULES_MOST]),
         "notices": _notice_rows(lately, now=now, most=_MAX_NOTICE_LINES),
         "post": _mail_status(),
     }
@@ -111,7 +117,7 @@ def _mail_status() -> dict[str, object]:
 
 
 def _rule_context(rule: AlertRule, *, now: datetime) -> dict[str, Any]:
-    lately = rule.alertnotice_set.select_related("rule").prefetch_related("mails")[:_RECENT_NOTICES]
+    lately = rule.alertnotice_set.select_related("rule").prefetch_related(*_SENT)[:_RECENT_NOTICES]
     return {
         "rule": _rule_rows([rule])[0],
         "row": rule,
@@ -143,7 +149,7 @@ class RuleRow:
 
 @dataclass(frozen=True, slots=True)
 class MailRow:
-    to: str
+    to: str  # "e-mail to …", "message to …"
     state: str
     mood: str  # as in a badge
     at: Moment | None  # when it was sent, or when it is tried next
@@ -206,7 +212,8 @@ def _subject_name(about: str, of: int, name: str) -> str:
 
 
 def _recipients_text(rule: AlertRule) -> str:
-    whom = [*rule.to, *(["subscribers to alerts"] if rule.by_event else [])]
+    whom = [*rule.to, *(channel.name for channel in rule.channels.all())]
+    whom += [*(["subscribers to alerts"] if rule.by_event else [])]
     return ", ".join(whom) or "none"
 
 
@@ -240,7 +247,10 @@ def _notice_rows(
             more=notice.more + max(0, len(notice.lines) - most),
             more_link=_more_link(notice, most=most),
             body=notice.body,
-            mails=[_mail_row(mail, now=now) for mail in notice.mails.all()],
+            mails=[
+                *(_mail_row(mail, now=now) for mail in notice.mails.all()),
+                *(_message_row(message, now=now) for message in notice.messages.all()),
+            ],
         )
         for notice in notices
     ]
@@ -259,10 +269,19 @@ def _more_link(notice: AlertNotice, *, most: int) -> str:
 
 
 def _mail_row(mail: AlertMail, *, now: datetime) -> MailRow:
-    state = AlertMail.State
+    state, to = AlertMail.State, f"e-mail to {mail.to}"
     if mail.state == state.SENT and mail.sent_at:
-        return MailRow(mail.to, "sent", "ready", ago(mail.sent_at, now=now), "")
+        return MailRow(to, "sent", "ready", ago(mail.sent_at, now=now), "")
     if mail.state == state.GIVEN_UP:
-        return MailRow(mail.to, "given up", "bad", None, mail.error)
+        return MailRow(to, "given up", "bad", None, mail.error)
     again = ahead(mail.next_at, now=now) if mail.attempts else None
-    return MailRow(mail.to, "waits", "warn", again, mail.error)
+    return MailRow(to, "waits", "warn", again, mail.error)
+
+
+def _message_row(message: ChannelMessage, *, now: datetime) -> MailRow:
+    state, to = ChannelMessage.State, f"message to {message.channel.name}"
+    if message.state == state.SENT and message.sent_at:
+        return MailRow(to, "sent", "ready", ago(message.sent_at, now=now), "")
+    if message.state == state.GIVEN_UP:
+        return MailRow(to, "given up", "bad", None, message.error)
+    return MailRow(to, "waits", "warn", None, message.error)

@@ -60,6 +60,7 @@ _PAGES = (
     _Place("Following", "following", VIEW_SOURCES, "follow unfollow team"),
     _Place("Feeds", "feeds", VIEW_SOURCES, "atom json rss"),
     _Place("Alert log", "alert-log", VIEW_ALERTS, "what fired"),
+    _Place("Channels", "channels", "trackers.view_channel", "slack teams discord telegram chat"),
     _Place("Operations", "operations", VIEW_OPERATIONS, "queue money credentials status"),
     _Place(
         "Workers", "operations", VIEW_OPERATIONS, "cluster processes", "Operations", "?tab=workers"
@@ -77,6 +78,7 @@ _ACTS = (
     _Place("Add a source", "sources", ADD_SOURCE, "new account search list", rest="#watch"),
     _Place("Import a file", "import-file", ADD_SOURCE, "upload csv archive"),
     _Place("Add an alert", "alert-add", "trackers.add_alertrule", "new rule"),
+    _Place("Add a channel", "channel-add", "trackers.add_channel", "new slack teams discord"),
     _Place("Add a subscriber", "subscriber-add", "trackers.add_subscriber", "new webhook"),
     _Place(
         "Pause everything",

@@ -246,9 +246,7 @@ class Sender:
             case _:
                 # Without the exception's own words, which may have a secret address.
                 where = "".join(traceback.format_tb(failure.__traceback__))
-                logger.error(
-                    "%s could not be sent: %s\n%s", call.of, type(failure).__name__, where
-                )
+                logger.error("%s could not be sent: %s\n%s", call.of, type(failure).__name__, where)
                 return f"It could not be sent ({type(failure).__name__})."
 
 

@@ -1,4 +1,4 @@
-"""`manage.py deliver`: sends the batches of events to their subscribers."""
+"""`manage.py deliver`: sends events to their subscribers, and messages of alerts to channels."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from django.conf import settings
 from django.core.management.base import CommandError, CommandParser
 
 from fakex.arguments import whole
+from trackers.channels.send import ChannelLoop, ChannelSettings
 from trackers.events.delivery.deliver import Deliverer, Settings
 from trackers.events.delivery.egress import Egress
 from trackers.management.pageless import PagelessCommand
@@ -24,8 +25,8 @@ FILES_BESIDES = 600
 
 class Command(PagelessCommand):
     help = (
-        "Deliver events to subscribers. Any number of these processes can share the work, on "
-        "any hosts. Ctrl-C stops it once the deliveries in progress have ended."
+        "Deliver events to subscribers, and alerts to channels. Any number of these processes can "
+        "share the work, on any hosts. Ctrl-C stops it once the deliveries in progress have ended."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -68,15 +69,30 @@ def _settings_with(slots: int) -> Settings:
     )
 
 
+def _settings_of_channels(delivery: Settings) -> ChannelSettings:
+    return ChannelSettings(
+        egress=delivery.egress,
+        public_url=delivery.public_url,
+        connect=delivery.connect,
+        total=delivery.total,
+        lease=delivery.lease,
+    )
+
+
 async def _deliver(delivery_settings: Settings) -> None:
     deliverer = Deliverer(delivery_settings)
+    channels = ChannelLoop(_settings_of_channels(delivery_settings))
     loop = asyncio.get_running_loop()
 
     def end(number: int) -> None:
         # A second signal ends it at once; deliveries under way are sent again later.
         loop.remove_signal_handler(number)
         deliverer.stop()
+        channels.stop()
 
     for name in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(name, end, name)
-    await deliverer.run()
+    # An error in one ends the other too: the supervisor then restarts the process.
+    async with asyncio.TaskGroup() as both:
+        both.create_task(deliverer.run())
+        both.create_task(channels.run())

@@ -1,0 +1,45 @@
+"""Google Chat's incoming webhooks.
+
+developers.google.com/workspace/chat, "Build as a webhook", "Format messages" and "Usage limits",
+read 2026-11-28: JSON with `text`; 60 writes a minute in a space, of all its apps; a 429 has no
+Retry-After; a refusal is {"error": {"code", "message", "status"}}. Texts are kept to 4,096
+characters.
+"""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from trackers.channels.message import Markup, Message, fitted, utf16
+from trackers.channels.shapes.shape import Part, Parts, ServiceShape, post_json
+from trackers.events.delivery.post import Call
+
+_GOOGLE_CHAT_CHARACTERS = 4000
+# There is no escape, and <users/all> would notify everybody.
+_LOOK_ALIKE = str.maketrans({"<": "‹", ">": "›", "|": "¦"})
+_GOOGLE_CHAT_MARKUP = Markup(
+    escape=lambda text: text.translate(_LOOK_ALIKE), bold="*{text}*", link="<{url}|{text}>"
+)
+
+
+def _google_chat_request(parts: Parts, message: Message, key: str) -> Call:
+    text = fitted(message, _GOOGLE_CHAT_MARKUP.written, most=_GOOGLE_CHAT_CHARACTERS, size=utf16)
+    return post_json(parts["url"], {"text": text}, of=key)
+
+
+GOOGLE_CHAT = ServiceShape(
+    label="Google Chat",
+    parts=(
+        Part(
+            "url",
+            "Webhook URL",
+            "In Google Chat, in the menu of the space: Apps & integrations, Webhooks. It begins "
+            "with https://chat.googleapis.com/.",
+            "https://developers.google.com/workspace/chat/quickstart/webhooks",
+            is_url=True,
+        ),
+    ),
+    request=_google_chat_request,
+    every=timedelta(seconds=1),
+    words=("error", "message"),
+)
