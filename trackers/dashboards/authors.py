@@ -12,10 +12,11 @@ from trackers.dashboards.access import VIEW_TWEETS, needs
 from trackers.dashboards.benchmarks import author_benchmarks
 from trackers.dashboards.homes import buttons_for
 from trackers.dashboards.parts import PartReader, render_parts
-from trackers.dashboards.tweet_rows import LABELS, tweet_rows
+from trackers.dashboards.tweet_rows import tweet_rows
 from trackers.dashboards.words import commas
 from trackers.ingest.sources.models import Source
 from trackers.schedule.intervals import Plan, current
+from trackers.tweets.labels import LABELS
 from trackers.tweets.models import Author, Tweet
 from trackers.tweets.posted import MAX_COUNTED_TWEETS, count_tracked
 

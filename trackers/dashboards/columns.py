@@ -23,12 +23,12 @@ from trackers.dashboards.models import Column
 from trackers.dashboards.parts import render_parts
 from trackers.dashboards.scrolled_lists import HomeList, ScrolledList, SourceList, ViewList
 from trackers.dashboards.scrolling import ScrollSettings
-from trackers.dashboards.tweet_rows import LABELS
 from trackers.history import on_page
 from trackers.ingest.sources.models import Source
 from trackers.saved_views.models import SavedView
 from trackers.schedule.intervals import Plan, current
 from trackers.timelines.followers import Home, homes_of
+from trackers.tweets.labels import LABELS
 from trackers.tweets.snowflake import LARGEST_ID
 
 MAX_COLUMNS = 12

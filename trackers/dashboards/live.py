@@ -20,7 +20,6 @@ from django.views.decorators.http import require_safe
 from trackers.dashboards import access
 from trackers.dashboards.access import needs
 from trackers.dashboards.parts import part_of, render_parts
-from trackers.dashboards.tweet_rows import LABELS
 from trackers.dashboards.words import Moment, ago, commas, signed
 from trackers.events.delivery.formats import FIGURES_ORDER, EventRow
 from trackers.events.live.cursor import Cursor, read_cursor
@@ -29,6 +28,7 @@ from trackers.events.live.watch import watch
 from trackers.ingest.sources.models import Source
 from trackers.outbox.models import ALERTS_TOPIC, MILESTONES_TOPIC, SOURCES_TOPIC, TWEETS_TOPIC
 from trackers.schedule.intervals import current
+from trackers.tweets.labels import LABELS
 from trackers.tweets.models import Tweet
 
 # Rows on the page; older ones are removed.

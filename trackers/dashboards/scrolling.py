@@ -17,10 +17,11 @@ from django_htmx.http import HttpResponseClientRedirect
 
 from trackers.dashboards.parts import part_of
 from trackers.dashboards.scrolled_lists import EMPTY_PAGE, MAX_NEW, ScrolledList
-from trackers.dashboards.tweet_rows import LABELS, tweet_rows
+from trackers.dashboards.tweet_rows import tweet_rows
 from trackers.dashboards.words import commas
 from trackers.schedule.intervals import Plan, current
 from trackers.timelines.homes.page import Embedded, Page
+from trackers.tweets.labels import LABELS
 from trackers.tweets.models import Tweet
 from trackers.tweets.snowflake import LARGEST_ID
 

@@ -8,9 +8,9 @@ from urllib.parse import urlencode
 
 from django.http import QueryDict
 
-from trackers.dashboards.tweet_rows import LABELS
 from trackers.sets.period_figures import SET_AGES, default_age
 from trackers.sets.periods import CUSTOM, DAYS, Period, custom_period, named_period
+from trackers.tweets.labels import LABELS
 
 _DEFAULT_PERIOD, _DEFAULT_METRIC = "7d", "views"
 

@@ -21,7 +21,8 @@ from trackers.scores.read import Scored, main_score, scores_of
 from trackers.timelines.homes.page import Embedded
 from trackers.tweets.displayed import StoredLinks
 from trackers.tweets.history import Run
-from trackers.tweets.models import METRICS, Tweet, TweetText
+from trackers.tweets.labels import LABELS
+from trackers.tweets.models import Tweet, TweetText
 from trackers.tweets.series import Usual, holes, recent_runs
 from trackers.tweets.snowflake import born_at, has_time
 from trackers.updater.models import TweetUpdate
@@ -31,16 +32,6 @@ from tweetwatch.notation import exactly
 RUNS_DRAWN = 32
 # Characters of a text, including the ellipsis.
 _EXCERPT = 280
-
-LABELS = {
-    "views": "Views",
-    "likes": "Likes",
-    "retweets": "Retweets",
-    "replies": "Replies",
-    "quotes": "Quotes",
-    "bookmarks": "Bookmarks",
-}
-assert set(LABELS) == set(METRICS)
 
 
 @dataclass(frozen=True, slots=True)

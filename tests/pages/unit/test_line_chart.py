@@ -9,9 +9,9 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from tests.conftest import PROJECT
-from trackers.dashboards.charts.drawing import COLOURS
-from trackers.dashboards.charts.line_chart import Band, Line, LineChart, NamedMark
-from trackers.dashboards.charts.scales import (
+from trackers.charts.drawing import COLOURS
+from trackers.charts.line_chart import Band, Line, LineChart, NamedMark
+from trackers.charts.scales import (
     Scale,
     age_ticks,
     bounds,

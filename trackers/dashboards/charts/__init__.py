@@ -1,1 +1,1 @@
-"""Charts that the server draws: `small` ones in rows, and `line_chart` with axes, SVG and PNG."""
+"""What pages add to charts: `small` ones in rows, and the answers with a whole one (`pictures`)."""

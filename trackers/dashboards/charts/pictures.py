@@ -1,36 +1,20 @@
-"""A chart as a file: SVG, or PNG in one font that lies beside the pages."""
+"""A chart as a file: SVG, or PNG."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from hashlib import sha256
-from pathlib import Path
-from typing import Protocol
 
-import resvg_py
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.utils.cache import get_conditional_response
 from django.utils.safestring import SafeString
 
-from trackers.dashboards.charts.drawing import MAX_WIDTH, MIN_WIDTH, WIDTH
+from trackers.charts.drawing import MAX_WIDTH, MIN_WIDTH, WIDTH
+from trackers.charts.png import Chart, png
 
 PICTURES = {"svg": "image/svg+xml", "png": "image/png"}
-_VENDOR = Path(__file__).parents[2] / "static" / "trackers" / "vendor"
-_FONT_FILE = _VENDOR / "source-sans-3.052" / "SourceSans3-Regular.ttf"
-_FONT_FAMILY = "Source Sans 3"
-# Dots for each unit of the SVG: as sharp as a phone's screen.
-_DOTS = 2
-
-
 # Within a page: one of them is shown, by the width of the screen.
 _WIDE_PAGE, _NARROW_PAGE = 860, 360
-
-
-class Chart(Protocol):
-    @property
-    def title(self) -> str: ...
-
-    def svg(self, *, width: int, follows_scheme: bool) -> str: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,25 +43,12 @@ def as_picture(request: HttpRequest, chart: Chart, form: str, *, name: str) -> H
     etag = f'"{sha256(f"{form} {svg}".encode()).hexdigest()[:32]}"'
     answer = get_conditional_response(request, etag=etag)
     if answer is None:
-        body = _png(svg) if form == "png" else svg.encode()
+        body = png(svg) if form == "png" else svg.encode()
         answer = HttpResponse(body, content_type=PICTURES[form])
         answer["Content-Disposition"] = f'inline; filename="{name}.{form}"'
     answer["ETag"] = etag
     answer["Cache-Control"] = "private, no-cache"
     return answer
-
-
-def _png(svg: str) -> bytes:
-    return bytes(
-        resvg_py.svg_to_bytes(
-            svg_string=svg,
-            zoom=_DOTS,
-            skip_system_fonts=True,
-            font_files=[str(_FONT_FILE)],
-            font_family=_FONT_FAMILY,
-            sans_serif_family=_FONT_FAMILY,
-        )
-    )
 
 
 def _asked_width(request: HttpRequest) -> int:

@@ -10,8 +10,8 @@ from urllib.parse import urlencode
 
 from django.http import QueryDict
 
-from trackers.dashboards.tweet_rows import LABELS
 from trackers.tweets.finding.names import authors_called
+from trackers.tweets.labels import LABELS
 from trackers.tweets.models import Author
 from trackers.tweets.snowflake import LARGEST_ID
 

@@ -11,21 +11,21 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
+from trackers.charts.line_chart import LINE_COLOURS, LINE_DASHES, Line, LineChart
 from trackers.dashboards.access import VIEW_TWEETS, needs
-from trackers.dashboards.charts.line_chart import LINE_COLOURS, LINE_DASHES, Line, LineChart
 from trackers.dashboards.charts.pictures import PICTURES, InlineChart, as_picture, inline_chart
 from trackers.dashboards.exports import as_file
 from trackers.dashboards.set_links import set_of
 from trackers.dashboards.set_query import SetQuery, parse_set_query
-from trackers.dashboards.set_words import AGE_LABELS, PERIOD_LABELS, Card, cards_of, span_words
-from trackers.dashboards.tweet_rows import LABELS
 from trackers.listing.saved import newest_matches
 from trackers.listing.search_slots import ClientGone, NoFreeSlot, search_slot
 from trackers.schedule.intervals import current
 from trackers.sets.compared import MAX_BY_AGE, ComparedSet, compared_set
 from trackers.sets.kinds import SetKind, TweetSet, find_set
 from trackers.sets.periods import Period
+from trackers.sets.words import AGE_LABELS, PERIOD_LABELS, Card, cards_of, span_words
 from trackers.tweets.checkpoints.ages import AGES
+from trackers.tweets.labels import LABELS
 from tweetwatch import notation
 from tweetwatch.tables import Column, Table
 from tweetwatch.time_limits import TookTooLong

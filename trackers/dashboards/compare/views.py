@@ -12,14 +12,14 @@ from django.http import HttpRequest, HttpResponse, HttpResponseBase, JsonRespons
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
-from trackers.dashboards.access import VIEW_TWEETS, needs
-from trackers.dashboards.charts.line_chart import (
+from trackers.charts.line_chart import (
     LINE_COLOURS,
     LINE_DASHES,
     Band,
     Line,
     LineChart,
 )
+from trackers.dashboards.access import VIEW_TWEETS, needs
 from trackers.dashboards.charts.pictures import PICTURES, as_picture
 from trackers.dashboards.compare.aligned import (
     TABLE_AGES,
@@ -42,11 +42,11 @@ from trackers.dashboards.compare.query import (
     parse_compare_query,
 )
 from trackers.dashboards.exports import as_file
-from trackers.dashboards.tweet_rows import LABELS
 from trackers.ingest.sources.models import Source, SourceTweet
 from trackers.schedule.intervals import Plan, current, usual_interval
 from trackers.tweets.growth.at_ages import Born, CountsAtAge, at_ages
 from trackers.tweets.growth.earlier import of_author, of_these
+from trackers.tweets.labels import LABELS
 from trackers.tweets.models import Author, Tweet
 from tweetwatch.tables import Column, Table
 

@@ -7,17 +7,17 @@ from dataclasses import dataclass
 
 from django.utils.safestring import SafeString
 
-from trackers.dashboards.charts.scales import shortened
+from trackers.charts.scales import shortened
 from trackers.dashboards.charts.small import by_minute
 from trackers.dashboards.figures import figure_html
 from trackers.dashboards.set_links import set_of
-from trackers.dashboards.tweet_rows import LABELS
 from trackers.dashboards.words import commas, to_the_minute_html
 from trackers.notes.models import Note
 from trackers.notes.things import names_of
 from trackers.sets.leaderboards.count import RANKED, SetRow
 from trackers.sets.leaderboards.rank import change_of
 from trackers.sets.leaderboards.update import Listing
+from trackers.tweets.labels import LABELS
 from tweetwatch import notation
 from tweetwatch.tables import Column, Table
 

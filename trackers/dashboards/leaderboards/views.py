@@ -11,7 +11,6 @@ from trackers.dashboards.access import VIEW_TWEETS, needs, require_permission
 from trackers.dashboards.exports import as_file
 from trackers.dashboards.leaderboards.asked import KIND_NAMES, BoardQuery, parse_board_query
 from trackers.dashboards.leaderboards.shown import AGE_LABELS, board_table, said_of, shown_rows
-from trackers.dashboards.tweet_rows import LABELS
 from trackers.schedule.intervals import current
 from trackers.sets.kinds import permission_for
 from trackers.sets.leaderboards.count import MAX_LISTED, RANKED
@@ -24,6 +23,7 @@ from trackers.sets.leaderboards.update import (
     count_days,
     read_leaderboard,
 )
+from trackers.tweets.labels import LABELS
 from tweetwatch import notation
 
 _MOST_SHOWN = 50

@@ -14,12 +14,13 @@ from django.views.decorators.http import require_safe
 from trackers.dashboards.access import VIEW_TWEETS, needs
 from trackers.dashboards.charts.small import Sparkline, sparkline
 from trackers.dashboards.parts import is_kiosk, render_parts
-from trackers.dashboards.tweet_rows import LABELS, RUNS_DRAWN
+from trackers.dashboards.tweet_rows import RUNS_DRAWN
 from trackers.dashboards.words import Moment, ago, commas, lasting
 from trackers.listing.query import AGE_FILTERS, TweetQuery
 from trackers.schedule.intervals import current, usual_interval
 from trackers.tweets.gains.models import By, Gain, Window
 from trackers.tweets.gains.places import Places, places
+from trackers.tweets.labels import LABELS
 from trackers.tweets.models import Tweet
 from trackers.tweets.series import holes, recent_runs
 from trackers.tweets.snowflake import born_at, has_time

@@ -13,13 +13,13 @@ from trackers.dashboards.charts.small import AgainstUsual, against_usual
 from trackers.dashboards.overview.fastest import BoardChoice
 from trackers.dashboards.parts import is_kiosk
 from trackers.dashboards.scores import ScorePill, score_pill
-from trackers.dashboards.tweet_rows import LABELS
 from trackers.dashboards.words import Moment, ago, commas
 from trackers.scores.models import EVERY_KIND, SCORE_METRICS, STANDS_OUT, Benchmark, Score
 from trackers.scores.read import Scored, scores_of
 from trackers.scores.rule import MINIMUMS
 from trackers.tweets.checkpoints.ages import AGES
 from trackers.tweets.checkpoints.read import checkpoints_of
+from trackers.tweets.labels import LABELS
 from trackers.tweets.models import METRICS, Tweet
 from trackers.tweets.snowflake import born_at, first_id_at
 

@@ -11,10 +11,9 @@ from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.http import urlencode
 
+from trackers.charts.scales import shortened
 from trackers.dashboards.access import VIEW_SOURCES
-from trackers.dashboards.charts.scales import shortened
 from trackers.dashboards.set_links import set_of
-from trackers.dashboards.set_words import change_words
 from trackers.dashboards.words import commas
 from trackers.notes.models import Note
 from trackers.notes.things import names_of
@@ -23,6 +22,7 @@ from trackers.sets.leaderboards.count import SetRow
 from trackers.sets.leaderboards.rank import ranked
 from trackers.sets.leaderboards.update import TooManyPosts, count_days
 from trackers.sets.periods import Period, custom_period
+from trackers.sets.words import change_words
 from tweetwatch import notation
 
 _SOURCES_SHOWN = 6

@@ -9,13 +9,13 @@ from datetime import datetime
 from django.http import HttpRequest
 from django.urls import reverse
 
-from trackers.dashboards import set_words as words
-from trackers.dashboards.charts.heat_map import level_of
+from trackers.charts.heat_map import level_of
 from trackers.dashboards.charts.pictures import inline_chart
 from trackers.dashboards.scores import ScorePill, score_pill
-from trackers.dashboards.sets.charts import SetCharts, kind_name
 from trackers.dashboards.words import Moment, ago, commas
 from trackers.notes.models import Note, notes_of
+from trackers.sets import words
+from trackers.sets.charts import SetCharts, kind_name
 from trackers.sets.figures import HeatMap, Part
 from trackers.sets.kinds import TweetSet
 from trackers.sets.period_figures import PeriodFigures

@@ -11,19 +11,19 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
-from trackers.dashboards import set_words as words
 from trackers.dashboards.access import VIEW_TWEETS, needs, require_permission
 from trackers.dashboards.charts.pictures import PICTURES, as_picture
 from trackers.dashboards.exports import as_file
 from trackers.dashboards.set_query import SetQuery, parse_set_query
-from trackers.dashboards.sets.charts import SET_CHARTS
 from trackers.dashboards.sets.shown import charts_of, figures_context
-from trackers.dashboards.tweet_rows import LABELS
 from trackers.listing.saved import MAX_MATCHES, newest_matches
 from trackers.listing.search_slots import ClientGone, NoFreeSlot, search_slot
 from trackers.schedule.intervals import current
+from trackers.sets import words
+from trackers.sets.charts import SET_CHARTS
 from trackers.sets.kinds import SetKind, TweetSet, find_set, permission_for
 from trackers.sets.period_figures import PeriodFigures, period_figures
+from trackers.tweets.labels import LABELS
 from tweetwatch import notation
 from tweetwatch.time_limits import TookTooLong
 

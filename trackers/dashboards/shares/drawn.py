@@ -10,22 +10,22 @@ from datetime import UTC, datetime
 
 from django.http import QueryDict
 
-from trackers.dashboards.charts.pictures import Chart
+from trackers.charts.png import Chart
 from trackers.dashboards.compare.views import public_comparison
 from trackers.dashboards.scores import score_pill
 from trackers.dashboards.set_query import parse_set_query
-from trackers.dashboards.set_words import Card, cards_of, span_words
-from trackers.dashboards.sets.charts import SetCharts
-from trackers.dashboards.tweet_rows import LABELS
 from trackers.dashboards.tweets.chart_views import public_chart
 from trackers.dashboards.words import commas
 from trackers.notes.models import notes_of
 from trackers.schedule.intervals import current
 from trackers.scores.read import main_score, scores_of
+from trackers.sets.charts import SetCharts
 from trackers.sets.kinds import find_set
 from trackers.sets.period_figures import period_figures
+from trackers.sets.words import Card, cards_of, span_words
 from trackers.shares.models import Share
 from trackers.tweets.engagement import engagement_rate
+from trackers.tweets.labels import LABELS
 from trackers.tweets.models import Author, Tweet
 from tweetwatch.notation import to_the_minute
 

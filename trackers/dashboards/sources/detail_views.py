@@ -16,7 +16,7 @@ from trackers.dashboards.exports import as_file
 from trackers.dashboards.homes import buttons_for
 from trackers.dashboards.parts import PartReader, render_parts
 from trackers.dashboards.sources.rows import connection_of, source_row
-from trackers.dashboards.tweet_rows import LABELS, texts_of, tweet_rows
+from trackers.dashboards.tweet_rows import texts_of, tweet_rows
 from trackers.dashboards.words import commas, lasting
 from trackers.ingest.polls.begin import since_id_of, through_id_of
 from trackers.ingest.polls.state import cursor_of, rules_of, sweep_of
@@ -28,6 +28,7 @@ from trackers.ingest.sources.naming import short
 from trackers.ingest.sources.status import SourceStatus, source_statuses
 from trackers.schedule.intervals import Plan, current
 from trackers.schedule.models import BulkAct
+from trackers.tweets.labels import LABELS
 from trackers.tweets.models import Author, Tweet
 from trackers.tweets.snowflake import born_at
 from tweetwatch.amounts import amount

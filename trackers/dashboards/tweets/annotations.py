@@ -10,12 +10,12 @@ from operator import attrgetter
 from django.contrib.admin.models import LogEntry
 from django.contrib.contenttypes.models import ContentType
 
-from trackers.dashboards.tweet_rows import LABELS
 from trackers.dashboards.tweets.curve import Curve
 from trackers.dashboards.words import Moment, ago, commas
 from trackers.milestones.models import Milestone
 from trackers.tweets.anomalies import AnomalyKind, anomalies
 from trackers.tweets.history import Run
+from trackers.tweets.labels import LABELS
 from trackers.tweets.models import Tweet
 
 # The newest; a curve with more marks could not be read.

@@ -9,8 +9,8 @@ from urllib.parse import urlencode
 
 from django.http import Http404, QueryDict
 
-from trackers.dashboards.tweet_rows import LABELS
 from trackers.dashboards.tweets.curve import FIRST_DAY, RANGES, VIEWS
+from trackers.tweets.labels import LABELS
 from trackers.tweets.models import Tweet
 
 _SCALES = ("log", "linear")

@@ -8,18 +8,17 @@ from datetime import datetime
 from django.http import HttpRequest, HttpResponseBase, JsonResponse, QueryDict
 from django.views.decorators.http import require_safe
 
-from trackers.dashboards.access import VIEW_TWEETS, needs
-from trackers.dashboards.charts.drawing import MAX_WIDTH
-from trackers.dashboards.charts.line_chart import (
+from trackers.charts.drawing import MAX_WIDTH
+from trackers.charts.line_chart import (
     METRIC_DASHES,
     Band,
     Line,
     LineChart,
     NamedMark,
 )
+from trackers.dashboards.access import VIEW_TWEETS, needs
 from trackers.dashboards.charts.pictures import PICTURES, as_picture
 from trackers.dashboards.exports import as_file
-from trackers.dashboards.tweet_rows import LABELS
 from trackers.dashboards.tweets.annotations import annotations_of
 from trackers.dashboards.tweets.asked import CurveQuery, get_tweet, parse_curve_query
 from trackers.dashboards.tweets.curve import (
@@ -45,6 +44,7 @@ from trackers.dashboards.tweets.outlook import ahead_of
 from trackers.notes.models import Note, notes_of
 from trackers.schedule.intervals import Plan, current
 from trackers.scores.rule import MINIMUMS
+from trackers.tweets.labels import LABELS
 from trackers.tweets.models import Tweet
 from tweetwatch.notation import to_the_minute
 

@@ -9,8 +9,7 @@ from datetime import datetime, timedelta
 from operator import attrgetter
 from typing import TypedDict
 
-from trackers.dashboards.charts.scales import shortened
-from trackers.dashboards.tweet_rows import LABELS
+from trackers.charts.scales import shortened
 from trackers.dashboards.tweets.growth import DAY_LENGTH, Step, daily_steps, hourly_steps
 from trackers.dashboards.words import commas, lasting
 from trackers.schedule.intervals import Plan, usual_interval
@@ -19,6 +18,7 @@ from trackers.tweets.export import SAMPLE_COLUMNS
 from trackers.tweets.growth.band import ages
 from trackers.tweets.growth.projection import FULL_AGE, Projection
 from trackers.tweets.history import Run
+from trackers.tweets.labels import LABELS
 from trackers.tweets.models import METRICS, Tweet
 from trackers.tweets.series import holes, runs_since
 from tweetwatch.notation import day, day_of, next_day, to_the_minute

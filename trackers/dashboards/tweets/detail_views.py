@@ -14,7 +14,7 @@ from trackers.dashboards.access import VIEW_TWEETS, needs
 from trackers.dashboards.homes import buttons_for
 from trackers.dashboards.parts import part_of, render_parts
 from trackers.dashboards.scores import score_pill
-from trackers.dashboards.tweet_rows import LABELS, tweet_rows
+from trackers.dashboards.tweet_rows import tweet_rows
 from trackers.dashboards.tweets.annotations import annotations_of
 from trackers.dashboards.tweets.asked import get_tweet, parse_curve_query
 from trackers.dashboards.tweets.curve import (
@@ -38,6 +38,7 @@ from trackers.dashboards.words import commas, signed
 from trackers.ingest.sources.models import SourceTweet
 from trackers.schedule.intervals import Plan, current
 from trackers.tweets.history import Run
+from trackers.tweets.labels import LABELS
 from trackers.tweets.models import Tweet, TweetVersion
 from trackers.tweets.snowflake import LARGEST_ID
 from trackers.tweets.tags.names import offered_tags

@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from trackers.dashboards.tweet_rows import LABELS
 from trackers.listing.query import AGE_FILTERS, NEWEST_FIRST, Sort, TweetQuery
 from trackers.scores.models import SCORE_METRICS
 from trackers.tweets.gains.models import Window
+from trackers.tweets.labels import LABELS
 
 # What the page opens on, where its address asks for nothing.
 STANDS_OUT = Sort("score", SCORE_METRICS[0])

@@ -14,7 +14,7 @@ from django.views.decorators.http import require_safe
 from trackers.dashboards.access import VIEW_TWEETS, needs
 from trackers.dashboards.exports import as_file
 from trackers.dashboards.parts import part_of, render_parts
-from trackers.dashboards.tweet_rows import LABELS, tweet_rows
+from trackers.dashboards.tweet_rows import tweet_rows
 from trackers.dashboards.tweets.heads import (
     STANDS_OUT,
     chips,
@@ -40,6 +40,7 @@ from trackers.roles import gives_access
 from trackers.saved_views.models import SavedView
 from trackers.schedule.intervals import Plan, current
 from trackers.tweets.gains.models import Gain
+from trackers.tweets.labels import LABELS
 from trackers.tweets.presence import Presence
 from trackers.tweets.tags.names import find_tag, offered_tags
 from trackers.tweets.tags.tagging import tags_of

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from trackers.dashboards.scores import score_pill
-from trackers.dashboards.tweet_rows import LABELS
 from trackers.dashboards.words import commas, lasting, signed
 from trackers.scores.earlier import UsualArea, earlier_posts
 from trackers.scores.read import Scored
@@ -16,6 +15,7 @@ from trackers.tweets.checkpoints.read import checkpoints_of
 from trackers.tweets.growth.at_ages import Born, CountsAtAge, at_ages
 from trackers.tweets.growth.earlier import half_life
 from trackers.tweets.growth.projection import FULL_AGE, Projection, project
+from trackers.tweets.labels import LABELS
 from trackers.tweets.models import METRICS, Tweet
 
 _LAST_HOUR = timedelta(hours=1)

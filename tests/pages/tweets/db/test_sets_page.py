@@ -7,11 +7,11 @@ import pytest
 
 from tests.pages.sources import some_staff, source, words
 from tests.scores.posts import checkpoint, post
-from trackers.dashboards.sets.charts import SET_CHARTS
 from trackers.history import on_page
 from trackers.notes import acts as notes
 from trackers.saved_views.models import SavedView
 from trackers.sets import period_figures
+from trackers.sets.charts import SET_CHARTS
 from trackers.tokens.models import TimeFormat
 from trackers.tweets.checkpoints.ages import AGES
 from trackers.tweets.models import Author, TweetText

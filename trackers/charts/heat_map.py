@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from trackers.dashboards.charts.drawing import COLOURS, ROW, WIDTH, escaped, frame, heading
+from trackers.charts.drawing import COLOURS, ROW, WIDTH, escaped, frame, heading
 
 LEVELS = 5
 _NAME_WIDTH, _RIGHT, _HEIGHT, _GAP = 52, 14, 26, 2

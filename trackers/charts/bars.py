@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from trackers.dashboards.charts.drawing import (
+from trackers.charts.drawing import (
     COLOURS,
     LETTER,
     ROW,

@@ -6,12 +6,16 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 
-from trackers.dashboards.charts.bars import Bar, BarChart
-from trackers.dashboards.charts.heat_map import HeatChart, level_of
-from trackers.dashboards.charts.line_chart import Line, LineChart, NamedMark
-from trackers.dashboards.charts.pictures import Chart
-from trackers.dashboards.charts.scales import shortened
-from trackers.dashboards.set_words import (
+from trackers.charts.bars import Bar, BarChart
+from trackers.charts.heat_map import HeatChart, level_of
+from trackers.charts.line_chart import Line, LineChart, NamedMark
+from trackers.charts.png import Chart
+from trackers.charts.scales import shortened
+from trackers.notes.models import Note
+from trackers.sets.figures import Part, Step
+from trackers.sets.kinds import TweetSet
+from trackers.sets.period_figures import PeriodFigures
+from trackers.sets.words import (
     AGE_LABELS,
     KIND_WORDS,
     WEEKDAYS,
@@ -20,12 +24,8 @@ from trackers.dashboards.set_words import (
     short_count,
     span_words,
 )
-from trackers.dashboards.tweet_rows import LABELS
-from trackers.notes.models import Note
-from trackers.sets.figures import Part, Step
-from trackers.sets.kinds import TweetSet
-from trackers.sets.period_figures import PeriodFigures
 from trackers.tweets.kinds import PostKind
+from trackers.tweets.labels import LABELS
 from tweetwatch.amounts import amount
 from tweetwatch.tables import Column, Table
 

@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from itertools import pairwise
 from typing import Literal
 
-from trackers.dashboards.charts.drawing import (
+from trackers.charts.drawing import (
     COLOURS,
     LETTER,
     ROW,
@@ -22,7 +22,7 @@ from trackers.dashboards.charts.drawing import (
     heading,
     shorten,
 )
-from trackers.dashboards.charts.scales import (
+from trackers.charts.scales import (
     Scale,
     age_ticks,
     bounds,

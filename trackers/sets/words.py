@@ -6,16 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
-from django.utils.safestring import SafeString
-
-from trackers.dashboards.charts.scales import shortened
-from trackers.dashboards.figures import figure_html
-from trackers.dashboards.tweet_rows import LABELS
-from trackers.dashboards.words import commas
+from trackers.charts.scales import shortened
 from trackers.sets.figures import BestTime, Summary, share_of
 from trackers.sets.period_figures import MAX_POSTS, PeriodFigures
 from trackers.sets.periods import LAST_24_HOURS, Period, TimeSpan
 from trackers.tweets.kinds import PostKind
+from trackers.tweets.labels import LABELS
 from tweetwatch import notation
 from tweetwatch.amounts import amount
 
@@ -42,10 +38,6 @@ class Card:
     mood: str  # "up", "down" or empty
     before: str
     help: str  # the heading of docs/insight.md
-
-    @property
-    def html(self) -> SafeString:
-        return figure_html(self.name, self.words, self.exact)
 
 
 def cards_of(
@@ -98,7 +90,14 @@ def _posts_card(name: str, this: Summary, before: Summary | None) -> Card:
         change = f"{counted}, {change.lstrip(f'+{_MINUS}')}" if change else counted
         mood = mood or "up"
     return Card(
-        name, "Posts", commas(number), str(number), change, mood, commas(earlier), "a-period"
+        name,
+        "Posts",
+        f"{number:,}",
+        str(number),
+        change,
+        mood,
+        _DASH if earlier is None else f"{earlier:,}",
+        "a-period",
     )
 
 
