@@ -24,6 +24,7 @@ __all__ = [
     "by_api",
     "by_bus",
     "by_command",
+    "by_link",
     "by_provider",
     "in_admin",
     "on_page",
@@ -67,6 +68,11 @@ def in_admin(user: Person) -> Actor:
 
 def by_api(user: Person) -> Actor:
     return Actor(user, "by the API")
+
+
+def by_link(user: Person) -> Actor:
+    """Whoever has an e-mail of this person's."""
+    return Actor(user, "by a link in an e-mail")
 
 
 def by_provider(user: Person, name: str) -> Actor:

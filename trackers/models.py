@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
-from trackers.alerts.models import AlertDigest, AlertMail, AlertNotice, AlertPlace, AlertRule
+from trackers.alerts.models import (
+    AlertDigest,
+    AlertMail,
+    AlertNotice,
+    AlertPicture,
+    AlertPlace,
+    AlertRule,
+)
 from trackers.arrivals.models import Arrival, DeliveryBucket, Origin, TimelineDelivery
 from trackers.channels.models import Channel, ChannelMessage
 from trackers.credentials.models import Credential, Window
@@ -101,6 +108,7 @@ __all__ = [
     "AlertDigest",
     "AlertMail",
     "AlertNotice",
+    "AlertPicture",
     "AlertPlace",
     "AlertRule",
     "ApiToken",

@@ -29,6 +29,8 @@ _OURS = "trackers"
 # What only an owner sees: who may come in from outside.
 _HIDDEN = {
     *(
+        "alertdigest",
+        "alertpicture",
         "apitoken",
         "apiuse",
         "cacheentry",

@@ -7,6 +7,8 @@ no abbreviation of a zone is unambiguous: 2026-03-14 13:45:00 UTC+5:45.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
@@ -38,6 +40,16 @@ _in_use: ContextVar[Notation] = ContextVar("notation", default=Notation())  # no
 def use(notation: Notation) -> None:
     """For the thread's request; `Notation()` when it is over."""
     _in_use.set(notation)
+
+
+@contextmanager
+def read_as(notation: Notation) -> Iterator[None]:
+    """What is written within is for this reader: an e-mail that a worker makes."""
+    before = _in_use.set(notation)
+    try:
+        yield
+    finally:
+        _in_use.reset(before)
 
 
 @cache

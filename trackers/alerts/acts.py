@@ -1,4 +1,4 @@
-"""What is done to alert rules, and to a person's own daily digest."""
+"""What is done to alert rules, and to a person's own digest."""
 
 from __future__ import annotations
 
@@ -74,21 +74,23 @@ ACTS = {
 
 
 def arrange_digest(fields: dict[str, Any], actor: Actor) -> Done:
-    """Begin or change the actor's own; `given`: the fields of DigestForm as they were sent."""
+    """Begin or change the actor's own; `fields`: those of DigestForm as they were sent."""
     user = actor.user
     assert isinstance(user, User)
     if not user.email:
         return Done(_NO_ADDRESS, is_done=False)
-    form = DigestForm(fields, instance=AlertDigest.objects.filter(user=user).first())
+    form = DigestForm(user, fields, instance=AlertDigest.objects.filter(user=user).first())
     if not form.is_valid():
-        return Done("An hour is a number from 0 to 23.", is_done=False)
-    row = digest.arrange(user, **form.cleaned_data, now=timezone.now())
+        faults = (str(fault) for of_field in form.errors.values() for fault in of_field)
+        return Done(" ".join(faults), is_done=False)
+    row = digest.arrange(user, form.cleaned_data, now=timezone.now())
     history.record(actor, [row], "Set up")
-    return Done(f"{user.email} gets a daily e-mail at {row.hour:02}:00 UTC.")
+    return Done(f"{user.email} gets an e-mail {row}, {digest.notation_of(user).zone}.")
 
 
-def stop_digest(actor: Actor) -> Done:
-    user = actor.user
-    assert isinstance(user, User)
-    digest.stop_digest(user)
-    return Done("You will no longer get the daily e-mail.")
+def stop_digest(user: User, actor: Actor) -> Done:
+    """A person's own."""
+    count = digest.stop_digest(user)
+    if count:
+        history.record(actor, [user], "Ended the digest")
+    return Done("You will no longer get this e-mail.", count, is_done=bool(count))

@@ -1,94 +1,189 @@
-"""A daily e-mail to each person who wants it: alerts, what grew most, freshness, money.
+"""A regular e-mail to each person who wants it, by the person's clock: alerts, a report on a set of
+tweets, what grew most, freshness, money.
 
-every minute: whose hour has come ─> the text ─> AlertNotice and AlertMail, in one transaction
+every minute: whose hour has come ─> text, HTML, pictures ─> AlertNotice and AlertMail together
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from datetime import UTC, date, datetime, timedelta
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, timedelta, tzinfo
+from typing import Any
 
 from django.contrib.auth.models import User
 from django.db import transaction
-from django.db.models import Q
+from django.template.loader import render_to_string
 
 from trackers.alerts import notice
 from trackers.alerts.conditions import budgets
-from trackers.alerts.models import AlertDigest, AlertNotice
+from trackers.alerts.models import AlertDigest, AlertNotice, AlertPicture
+from trackers.alerts.report import Report, report_on
+from trackers.alerts.rhythm import days_told, last_occasion
+from trackers.alerts.text import end_address
 from trackers.alerts.velocity import author_names
 from trackers.alerts.words import lasting
+from trackers.charts.png import Chart, png
 from trackers.jobs.models import TWEET_UPDATE
 from trackers.jobs.statistics import queue_summary
 from trackers.money.models import Spending
 from trackers.tweets.gains.models import Gain, Window
+from tweetwatch import notation
 from tweetwatch.amounts import amount
+from tweetwatch.notation import Notation
 
 _A_DAY = timedelta(days=1)
 _NOTICES_MOST, _MAX_GAINS = 20, 5
 _DIGEST_METRICS = ("likes", "views")
+# Of the pictures, in pixels.
+_WIDTH = 600
+_NOT_SPENT = "No project has spent anything yet."
 # What an account must be allowed to see to get a part of the e-mail.
 _VIEW_TWEETS, _VIEW_MONEY, _VIEW_RULES = (
     f"trackers.view_{what}" for what in ("tweet", "project", "alertrule")
 )
 
 
-def arrange(user: User, *, hour: int, when_quiet: bool, now: datetime) -> AlertDigest:
-    """Begin or change a person's digest. One that begins after its hour begins tomorrow."""
-    at = now.astimezone(UTC)
-    first = {"day": at.date() if at.hour >= hour else None}
-    params = {"hour": hour, "when_quiet": when_quiet}
-    row, _ = AlertDigest.objects.update_or_create(
-        user=user, defaults=params, create_defaults={**params, **first}
-    )
+@dataclass(frozen=True, slots=True)
+class DigestPart:
+    title: str
+    lines: tuple[str, ...]
+    report: Report | None = None
+
+
+def arrange(user: User, choices: Mapping[str, Any], *, now: datetime) -> AlertDigest:
+    """Begin or change a person's digest. What is chosen anew begins with the next time it is on."""
+    row, _ = AlertDigest.objects.get_or_create(user=user)
+    for name, value in choices.items():
+        setattr(row, name, value)
+    row.day = max(filter(None, (row.day, _latest(row, notation_of(user).zone, now=now))))
+    row.save()
     return row
 
 
-def stop_digest(user: User) -> None:
-    AlertDigest.objects.filter(user=user).delete()
+def stop_digest(user: User) -> int:
+    """Returns whether there was one."""
+    return AlertDigest.objects.filter(user=user).delete()[1].get("trackers.AlertDigest", 0)
 
 
-def make_digests(*, now: datetime) -> int:
-    """Write those whose hour has come today; returns how many. Of two processes at once, the second
-    waits for the row, and finds today's date in it."""
-    today, hour = now.astimezone(UTC).date(), now.astimezone(UTC).hour
-    is_due = Q(hour__lte=hour) & (Q(day=None) | Q(day__lt=today))
-    made = 0
-    for id in AlertDigest.objects.filter(is_due).order_by("pk").values_list("pk", flat=True):
-        with transaction.atomic():
-            row = AlertDigest.objects.select_for_update().filter(is_due, pk=id).first()
-            if row is not None:
-                row.day = today
-                row.save(update_fields=["day"])
-                made += _send_digest(row, now=now)
-    return made
+def notation_of(user: User) -> Notation:
+    """How this person reads times."""
+    chosen = getattr(user, "time_format", None)
+    return chosen.notation() if chosen else Notation()
 
 
-def _send_digest(row: AlertDigest, *, now: datetime) -> int:
-    """Returns 0 where there is nothing to say, or no recipient; else 1."""
-    user = User.objects.get(pk=row.user_id)
-    alerts = _alerts_since(now - _A_DAY) if user.has_perm(_VIEW_RULES) else []
-    if not user.is_active or not user.email or not (alerts or row.when_quiet):
-        return 0
-    body = "\n\n".join(_digest_parts(user, alerts, now=now))
-    made = AlertNotice.objects.create(kind=AlertNotice.Kind.DIGEST, at=now, body=body)
-    notice.post(made, [user.email], now=now)
+def make_digests(*, public_url: str, now: datetime) -> int:
+    """Write those whose hour has come; returns how many."""
+    rows = AlertDigest.objects.select_related("user__time_format").order_by("pk")
+    return sum(
+        _make_digest(row, public_url=public_url, now=now) for row in rows if _is_due(row, now=now)
+    )
+
+
+def _is_due(row: AlertDigest, *, now: datetime) -> bool:
+    latest = _latest(row, notation_of(row.user).zone, now=now)
+    return row.day is None or row.day < latest
+
+
+def _latest(row: AlertDigest, zone: tzinfo, *, now: datetime) -> date:
+    return last_occasion(row.every, row.weekday, row.hour, zone, now=now)
+
+
+def _make_digest(row: AlertDigest, *, public_url: str, now: datetime) -> int:
+    """Returns 0 where there is nothing to say, or no recipient; else 1. Figures are read before the
+    transaction; of two processes at once, the second waits for the row, and finds the day in it."""
+    how = notation_of(row.user)
+    with notation.read_as(how):
+        composed = _compose(row, how.zone, public_url=public_url, now=now)
+    with transaction.atomic():
+        current = AlertDigest.objects.select_for_update().filter(pk=row.pk).first()
+        if current is None or current.day != row.day:
+            return 0
+        current.day = _latest(row, how.zone, now=now)
+        current.save(update_fields=["day"])
+        if composed is None:
+            return 0
+        made = AlertNotice.objects.create(
+            kind=AlertNotice.Kind.DIGEST,
+            rule_name=composed.title,
+            at=now,
+            body=composed.body,
+            html=composed.html,
+            digest=current,
+        )
+        [mail] = notice.post(made, [row.user.email], now=now)
+        AlertPicture.objects.bulk_create(
+            AlertPicture(mail=mail, name=name, png=drawn) for name, drawn in composed.pictures
+        )
     return 1
 
 
-def _digest_parts(user: User, alerts: Sequence[AlertNotice], *, now: datetime) -> Iterator[str]:
+@dataclass(frozen=True, slots=True)
+class _Composed:
+    title: str
+    body: str
+    html: str
+    pictures: tuple[tuple[str, bytes], ...]
+
+
+def _compose(row: AlertDigest, zone: tzinfo, *, public_url: str, now: datetime) -> _Composed | None:
+    """None where there is nothing to say, or nobody to say it to."""
+    user, today = row.user, now.astimezone(zone).date()
+    days = days_told(row.every, today)
+    alerts = _alerts_since(now - days * _A_DAY) if user.has_perm(_VIEW_RULES) else []
+    if not user.is_active or not user.email or not (alerts or row.when_quiet):
+        return None
+    report = None
+    if row.report and user.has_perm(_VIEW_TWEETS):
+        report = report_on(row.report, user, zone, until=today, days=days, now=now)
+    length = "week" if days == 7 else "day" if days == 1 else f"{days} days"
+    title = f"Your {length} until {notation.to_the_minute(now)}"
+    parts = list(_digest_parts(user, alerts, report, days=days, public_url=public_url, now=now))
+    charts = report.charts if report else ()
+    pictures = [(f"chart-{place}", chart) for place, chart in enumerate(charts)]
+    body = "\n\n".join(
+        "\n".join([part.title, "-" * len(part.title), *part.lines]) for part in parts
+    )
+    context = {
+        "title": title,
+        "parts": parts,
+        "pictures": [(name, chart.about) for name, chart in pictures],
+        "public_url": public_url,
+        "end": end_address(row.pk, public_url),
+    }
+    return _Composed(
+        title,
+        body,
+        render_to_string("alerts/digest.html", context) if parts else "",
+        tuple((name, _drawn(chart)) for name, chart in pictures),
+    )
+
+
+def _drawn(chart: Chart) -> bytes:
+    return png(chart.svg(width=_WIDTH, follows_scheme=False))
+
+
+def _digest_parts(
+    user: User,
+    alerts: Sequence[AlertNotice],
+    report: Report | None,
+    *,
+    days: int,
+    public_url: str,
+    now: datetime,
+) -> Iterator[DigestPart]:
     if user.has_perm(_VIEW_RULES):
-        yield _titled("Alerts", _alert_lines(alerts) or ["None in the last 24 hours."])
+        length = "24 hours" if days == 1 else f"{days} days"
+        lines = _alert_lines(alerts, has_days=days > 1) or [f"None in the last {length}."]
+        yield DigestPart("Alerts", tuple(lines))
+    if report is not None:
+        yield DigestPart(report.title, tuple(report.lines(public_url)), report)
     if user.has_perm(_VIEW_TWEETS):
-        yield _titled("What grew most in 24 hours", list(_grown()) or ["Nothing."])
-        yield _titled("Freshness", [_freshness()])
+        yield DigestPart("What grew most in 24 hours", tuple(_grown()) or ("Nothing.",))
+        yield DigestPart("Freshness", (_freshness(),))
     if user.has_perm(_VIEW_MONEY):
-        today = now.astimezone(UTC).date()
-        lines = list(_money(today, now=now))
-        yield _titled("Money", lines or ["No project has spent anything yet."])
-
-
-def _titled(title: str, lines: Sequence[str]) -> str:
-    return "\n".join([title, "-" * len(title), *lines])
+        lines = list(_money(now.astimezone(UTC).date(), now=now))
+        yield DigestPart("Money, by days of UTC", tuple(lines) or (_NOT_SPENT,))
 
 
 def _alerts_since(at: datetime) -> list[AlertNotice]:
@@ -96,13 +191,15 @@ def _alerts_since(at: datetime) -> list[AlertNotice]:
     return list(notices.order_by("-pk")[: _NOTICES_MOST + 1])
 
 
-def _alert_lines(alerts: Sequence[AlertNotice]) -> list[str]:
+def _alert_lines(alerts: Sequence[AlertNotice], *, has_days: bool) -> list[str]:
+    """`has_days`: they are of more than one."""
+    written = notation.to_the_minute if has_days else notation.clock
     lines = []
     for alert in alerts[:_NOTICES_MOST]:
         more = len(alert.lines) + alert.more - 1
         first = alert.lines[0]["what"] if alert.lines else ""
         name = alert.rule_name or "Trouble"
-        text = f"{alert.at.astimezone(UTC):%H:%M}  {name}: {first}"
+        text = f"{written(alert.at)}  {name}: {first}"
         lines.append(f"{text} And {more:,} more." if more > 0 else text)
     if len(alerts) > _NOTICES_MOST:
         lines.append("Older ones are on the page of alerts.")

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import Any, cast
 
 from django import forms
+from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
 from django.db.models import Model
+from django.utils import timezone
 
 from trackers.alerts.kinds import ABOUT_TWEETS, SHAPES, RuleKind
 from trackers.alerts.models import (
@@ -18,6 +20,8 @@ from trackers.alerts.models import (
     AlertDigest,
     AlertRule,
 )
+from trackers.alerts.report import offered_sets
+from trackers.alerts.rhythm import Every
 from trackers.alerts.words import title
 from trackers.channels.models import Channel
 from trackers.ingest.sources.models import Source
@@ -283,9 +287,29 @@ class RuleForm(forms.ModelForm):
 
 
 class DigestForm(forms.ModelForm):
-    """At which hour it is sent, and whether also on quiet days."""
+    """When it is sent, on which tweets it reports, and whether also on quiet days."""
+
+    report = forms.ChoiceField(label="With a report on", required=False)
 
     class Meta:
         model = AlertDigest
-        fields = ("hour", "when_quiet")
-        labels = {"hour": "Hour (UTC)", "when_quiet": "Also on days without alerts"}
+        fields = ("every", "weekday", "hour", "report", "when_quiet")
+        labels = {
+            "every": "How often",
+            "weekday": "Day, if once a week",
+            "when_quiet": "Also when nothing was alerted",
+        }
+        error_messages = {"hour": {"max_value": "An hour is a number from 0 to 23."}}
+
+    def __init__(self, user: User, *args: Any, proposed: str = "", **kwargs: Any) -> None:
+        """`proposed`: the set that an address names, as "author/42"."""
+        super().__init__(*args, **kwargs)
+        self.fields["hour"].label = f"Hour, {timezone.get_current_timezone_name()}"
+        report = proposed or self.instance.report
+        self.initial["report"] = report
+        if self.instance.pk is None:
+            self.initial["when_quiet"] = True
+            self.initial["every"] = Every.WEEK if proposed else Every.DAY
+        typed = str(self.data.get("report", ""))
+        chosen = cast(forms.ChoiceField, self.fields["report"])
+        chosen.choices = offered_sets(user, {report, typed})

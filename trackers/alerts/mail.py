@@ -18,7 +18,7 @@ from django.db.models import F
 from django.db.models.functions import Now
 
 from trackers.alerts import smtp, text
-from trackers.alerts.models import AlertMail
+from trackers.alerts.models import AlertMail, AlertPicture
 from trackers.alerts.smtp import Verdict
 from tweetwatch.database import cursor
 from tweetwatch.pieces import Deadline
@@ -90,15 +90,18 @@ def _settle_mail(mail: AlertMail, verdict: Verdict) -> str:
     waiting = AlertMail.objects.filter(pk=mail.pk, state=AlertMail.State.WAITING)
     if verdict.is_sent:
         waiting.update(state=AlertMail.State.SENT, sent_at=Now(), error="")
+        AlertPicture.objects.filter(mail=mail).delete()
         return AlertMail.State.SENT
     logger.warning("an e-mail of alerts was not sent: %s", verdict.reason)
     if verdict.is_final:
         waiting.update(state=AlertMail.State.GIVEN_UP, error=verdict.reason)
+        AlertPicture.objects.filter(mail=mail).delete()
         return AlertMail.State.GIVEN_UP
     waiting.update(error=verdict.reason)
     if waiting.filter(made_at__lte=Now() - _GIVEN_UP_AFTER).update(
         state=AlertMail.State.GIVEN_UP, error=f"{_GIVEN_UP}{verdict.reason}"[:300]
     ):
+        AlertPicture.objects.filter(mail=mail).delete()
         return AlertMail.State.GIVEN_UP
     return AlertMail.State.WAITING
 
@@ -106,9 +109,12 @@ def _settle_mail(mail: AlertMail, verdict: Verdict) -> str:
 def _give_up_unsent() -> int:
     """Give up what has waited for a day without a server."""
     waiting = AlertMail.objects.filter(state=AlertMail.State.WAITING)
-    return waiting.filter(made_at__lte=Now() - _GIVEN_UP_AFTER).update(
+    count = waiting.filter(made_at__lte=Now() - _GIVEN_UP_AFTER).update(
         state=AlertMail.State.GIVEN_UP, error=f"{_GIVEN_UP}{smtp.NOT_SET}"
     )
+    if count:
+        AlertPicture.objects.filter(mail__state=AlertMail.State.GIVEN_UP).delete()
+    return count
 
 
 def send_these(mails: Iterable[AlertMail], server: MailServer, *, public_url: str) -> list[Verdict]:

@@ -7,18 +7,24 @@ AlertNotice ─> AlertMail, and ChannelMessage of trackers.channels
 from __future__ import annotations
 
 from datetime import timedelta
+from typing import TYPE_CHECKING
 
 from django.conf import settings
+from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
 from django.contrib.postgres.fields import ArrayField
 from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Now
 
+from trackers.alerts.rhythm import Every, Weekday
 from trackers.channels.models import Channel
 from trackers.scores.models import STANDS_OUT
 from trackers.tweets.gains.models import Window
 from trackers.tweets.models import METRICS
+
+if TYPE_CHECKING:
+    from typing import Self
 
 # So that a minute's work is bounded.
 RULES_MOST = 500
@@ -125,6 +131,13 @@ class AlertRule(models.Model):
         return self.name
 
 
+class AlertNoticeQuerySet(models.QuerySet["AlertNotice"]):
+    def seen_by(self, person: AbstractBaseUser | AnonymousUser) -> Self:
+        """All but other people's own e-mails."""
+        theirs = Q(kind=AlertNotice.Kind.DIGEST) & ~Q(digest__user=person.pk or 0)
+        return self.exclude(theirs).defer("html")
+
+
 class AlertNotice(models.Model):
     """What a rule raised in one minute; or a test, or a digest. Kept for a while as the log."""
 
@@ -142,8 +155,14 @@ class AlertNotice(models.Model):
     lines = models.JSONField(default=list)
     # How many follow.
     more = models.IntegerField(default=0)
-    # The text of a digest.
+    # Of a digest: its text, and the same as HTML with pictures.
     body = models.TextField(blank=True)
+    html = models.TextField(blank=True, default="", db_default="")
+    digest = models.ForeignKey(
+        "AlertDigest", on_delete=models.SET_NULL, null=True, related_name="+"
+    )
+
+    objects = AlertNoticeQuerySet.as_manager()
 
     class Meta:
         ordering = ["-pk"]
@@ -194,24 +213,48 @@ class AlertMail(models.Model):
         return f"to {self.to}, {self.get_state_display()}"
 
 
+class AlertPicture(models.Model):
+    """A picture of an e-mail that is not sent yet; deleted once it is, or was given up."""
+
+    mail = models.ForeignKey(AlertMail, on_delete=models.CASCADE, related_name="pictures")
+    # As the e-mail's HTML names it.
+    name = models.CharField(max_length=40)
+    png = models.BinaryField()
+
+    def __str__(self) -> str:
+        return f"{self.name} of {self.mail_id}"
+
+
 class AlertDigest(models.Model):
-    """A person's daily e-mail, to the address of the account."""
+    """A person's regular e-mail, to the address of the account, by the account's clock."""
 
     user = models.OneToOneField(settings.AUTH_USER_MODEL, on_delete=models.CASCADE)
-    hour = models.PositiveSmallIntegerField(
-        "hour (UTC)", default=7, validators=[MaxValueValidator(23)]
+    every = models.CharField(
+        "how often", max_length=7, choices=Every, default=Every.DAY, db_default=Every.DAY
     )
-    when_quiet = models.BooleanField("also on days without alerts", default=False)
-    # The last one that was made.
+    # Of what comes once a week.
+    weekday = models.PositiveSmallIntegerField(
+        choices=Weekday, default=Weekday.MONDAY, db_default=Weekday.MONDAY
+    )
+    hour = models.PositiveSmallIntegerField(default=7, validators=[MaxValueValidator(23)])
+    # Figures of which set, as `TweetSet.address`; empty: of none.
+    report = models.CharField(
+        "with a report on", max_length=120, blank=True, default="all/all", db_default="all/all"
+    )
+    when_quiet = models.BooleanField("also when nothing was alerted", default=False)
+    # Of the account's zone, on which the last one was made, or could have been before it began.
     day = models.DateField(null=True, editable=False)
 
     class Meta:
         constraints = [
             models.CheckConstraint(condition=Q(hour__lte=23), name="alertdigest_hour"),
+            models.CheckConstraint(condition=Q(weekday__lte=6), name="alertdigest_weekday"),
         ]
 
     def __str__(self) -> str:
-        return f"daily at {self.hour:02}:00 UTC"
+        if self.every == Every.WEEK:
+            return f"every {self.get_weekday_display()} at {self.hour:02}:00"
+        return f"{self.get_every_display()} at {self.hour:02}:00"
 
 
 class AlertPlace(models.Model):

@@ -104,6 +104,10 @@ _OLD = """
 """
 _PRUNE_NOTICES = f"""
     WITH old AS MATERIALIZED ({_OLD} ORDER BY id LIMIT 2000),
+    pictures AS (
+        DELETE FROM trackers_alertpicture WHERE mail_id IN (
+            SELECT id FROM trackers_alertmail WHERE notice_id = ANY(ARRAY(SELECT id FROM old)))
+    ),
     mails AS (DELETE FROM trackers_alertmail WHERE notice_id = ANY(ARRAY(SELECT id FROM old))),
     messages AS (
         DELETE FROM trackers_channelmessage WHERE notice_id = ANY(ARRAY(SELECT id FROM old)))

@@ -1,10 +1,14 @@
-"""What an e-mail says: its subject, its lines, and why it came."""
+"""What an e-mail says: its subject, its lines, why it came, and how not to get it any more."""
 
 from __future__ import annotations
 
 from datetime import UTC
+from email.mime.image import MIMEImage
+from email.mime.multipart import MIMEMultipart
+from email.mime.text import MIMEText
 from urllib.parse import urlsplit
 
+from django.core import signing
 from django.core.mail import EmailMessage
 
 from trackers.alerts.models import AlertMail, AlertNotice
@@ -12,12 +16,14 @@ from trackers.alerts.words import condition, title_of
 from tweetwatch.servers import MailServer
 
 _SUBJECT_MOST = 120
+_END_SIGNER = signing.Signer(salt="alerts.digest.end")
 
 
 def message(mail: AlertMail, server: MailServer, *, public_url: str) -> EmailMessage:
     notice = mail.notice
     host = urlsplit(public_url).hostname or "tweetwatch"
-    return EmailMessage(
+    made = _Alternatives if notice.html else EmailMessage
+    message = made(
         subject=_subject(notice),
         body=_body(notice, public_url),
         from_email=server.sender,
@@ -28,8 +34,52 @@ def message(mail: AlertMail, server: MailServer, *, public_url: str) -> EmailMes
             "Date": f"{mail.made_at.astimezone(UTC):%a, %d %b %Y %H:%M:%S +0000}",
             # Suppresses out-of-office replies.
             "Auto-Submitted": "auto-generated",
+            **_unsubscribe_headers(notice, public_url),
         },
     )
+    if notice.html:
+        message.attach(_illustrated(mail))
+    return message
+
+
+class _Alternatives(EmailMessage):
+    """The text, and after it what says the same for who reads HTML."""
+
+    mixed_subtype = "alternative"
+
+
+def _illustrated(mail: AlertMail) -> MIMEMultipart:
+    """The HTML with its pictures."""
+    related = MIMEMultipart("related")
+    related.attach(MIMEText(mail.notice.html, "html", "utf-8"))
+    for picture in mail.pictures.order_by("pk"):
+        image = MIMEImage(bytes(picture.png), "png")
+        image["Content-ID"] = f"<{picture.name}>"
+        image["Content-Disposition"] = f'inline; filename="{picture.name}.png"'
+        related.attach(image)
+    return related
+
+
+def _unsubscribe_headers(notice: AlertNotice, public_url: str) -> dict[str, str]:
+    """RFC 8058: a mailbox's own button ends the digest, by an address that needs no login."""
+    if notice.digest_id is None:
+        return {}
+    headers = {"List-Unsubscribe": f"<{end_address(notice.digest_id, public_url)}>"}
+    if public_url.startswith("https:"):
+        headers["List-Unsubscribe-Post"] = "List-Unsubscribe=One-Click"
+    return headers
+
+
+def end_address(digest: int, public_url: str) -> str:
+    return f"{public_url}/alerts/digest/end/{_END_SIGNER.sign(str(digest))}/"
+
+
+def digest_to_end(signed: str) -> int | None:
+    """Which digest an address ends; None if it is not ours. It lasts as long as the digest."""
+    try:
+        return int(_END_SIGNER.unsign(signed))
+    except (signing.BadSignature, ValueError):
+        return None
 
 
 def _subject(notice: AlertNotice) -> str:
@@ -39,7 +89,8 @@ def _subject(notice: AlertNotice) -> str:
 
 def _body(notice: AlertNotice, public_url: str) -> str:
     if notice.body:
-        return f"{notice.body}\n\nChange this e-mail: {public_url}/alerts/\n"
+        end = f"\nEnd it: {end_address(notice.digest_id, public_url)}" if notice.digest_id else ""
+        return f"{notice.body}\n\n-- \nChange this e-mail: {public_url}/alerts/#digest{end}\n"
     paragraphs = [
         f"{'Over: ' if one['state'] == 'back' else ''}{one['what']}\n{public_url}{one['url']}"
         for one in notice.lines

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, timedelta
+from datetime import timedelta
 
 from trackers.alerts.models import AlertNotice, AlertRule
 from trackers.schedule.durations import spoken
@@ -92,7 +92,7 @@ def title_of(notice: AlertNotice) -> str:
     if notice.kind == kind.TEST:
         return f"Test: {notice.rule_name}"
     if notice.kind == kind.DIGEST:
-        return f"The day until {notice.at.astimezone(UTC):%d %b %Y, %H:%M} UTC"
+        return notice.rule_name
     name = notice.rule_name or "Trouble"
     count = len(notice.lines) + notice.more
     if notice.lines and all(one["state"] == "back" for one in notice.lines):

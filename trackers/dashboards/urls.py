@@ -144,6 +144,8 @@ urlpatterns = [
     path("alerts/channels/<int:id>/", channels.channel, name="channel"),
     path("alerts/channels/<int:id>/edit/", channels.edit_channel, name="channel-edit"),
     path("alerts/channels/<int:id>/<str:act>", channels.act_on_channel, name="channel-act"),
+    # As `trackers.alerts.text` writes it.
+    path("alerts/digest/end/<str:signed>/", alert_acts.end_digest, name="alert-digest-end"),
     path("alerts/<int:id>/", alerts.alert, name="alert"),
     path("alerts/<int:id>/edit/", alert_acts.edit_alert, name="alert-edit"),
     path("alerts/<int:id>/<str:act>", alert_acts.act_on_alert, name="alert-act"),

@@ -146,8 +146,8 @@ def alert_people() -> None:
     ]
     for news in judge(built_in, now=now):
         logger.warning("alert: %s", news.data)
-    if written := make_digests(now=now):
-        logger.info("wrote %d daily digests", written)
+    if written := make_digests(public_url=settings.PUBLIC_URL, now=now):
+        logger.info("wrote %d digests", written)
     if given_up := channels.give_up_old():
         logger.error("%d messages to channels were given up: the log of alerts says why", given_up)
     if mail.waits():

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from urllib.parse import urlencode
 
+from django.contrib.auth.decorators import login_not_required
+from django.contrib.auth.models import User
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods, require_POST
 
 from trackers.alerts.acts import ACTS, ADD, CHANGE, arrange_digest, save, stop_digest
 from trackers.alerts.forms import RuleForm
 from trackers.alerts.kinds import SHAPES, RuleKind
-from trackers.alerts.models import AlertRule
+from trackers.alerts.models import AlertDigest, AlertRule
+from trackers.alerts.text import digest_to_end
 from trackers.dashboards.access import VIEW_ALERTS, needs, require_permission
 from trackers.dashboards.page_acts import act_on, form_page, show_message
-from trackers.history import on_page
+from trackers.history import by_link, on_page
 
 _SUBJECT_PARAMS = ("about", "of")
 # What each kind is for, where a person chooses one.
@@ -47,10 +51,25 @@ def alert_digest(request: HttpRequest) -> HttpResponseRedirect:
     """One's own: begin it, change it, end it."""
     actor = on_page(request.user)
     if "stop" in request.POST:
-        show_message(request, stop_digest(actor))
+        assert isinstance(request.user, User)
+        show_message(request, stop_digest(request.user, actor))
     else:
         show_message(request, arrange_digest(request.POST, actor))
     return redirect("alerts")
+
+
+@csrf_exempt
+@login_not_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def end_digest(request: HttpRequest, signed: str) -> HttpResponse:
+    """By the address in the e-mail, without a login: opened it asks, and a mailbox's own button
+    (RFC 8058) sends a POST from another site."""
+    id = digest_to_end(signed)
+    row = AlertDigest.objects.select_related("user").filter(pk=id).first() if id else None
+    if row is not None and request.method == "POST":
+        stop_digest(row.user, by_link(row.user))
+    context = {"row": row, "is_over": row is None or request.method == "POST"}
+    return render(request, "dashboards/alerts/end_digest.html", context)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

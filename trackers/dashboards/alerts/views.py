@@ -9,7 +9,7 @@ from typing import Any
 
 from django.conf import settings
 from django.contrib.auth.models import User
-from django.db.models import Prefetch
+from django.db.models import Prefetch, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.urls import reverse
@@ -43,7 +43,6 @@ _SENT = (
         ChannelMessage.objects.select_related("channel").defer("lines", "channel__address"),
     ),
 )
-_NOTICES = AlertNotice.objects.select_related("rule").prefetch_related(*_SENT)
 _SUBJECT_GONE: dict[str, str] = {
     About.TWEET: "This tweet is no longer tracked. Track it again, or remove the rule.",
     About.AUTHOR: "This author is not known any more. Remove the rule.",
@@ -58,7 +57,7 @@ def alerts(request: HttpRequest) -> HttpResponse:
     return render_parts(
         request,
         "dashboards/alerts/list.html",
-        {"list": lambda: _rules_context(now=now)},
+        {"list": lambda: _rules_context(request, now=now)},
         shared={"now": now},
         frame=lambda: {"digest": _digest_context(request)},
     )
@@ -78,7 +77,7 @@ def alert(request: HttpRequest, id: int) -> HttpResponse:
 def alert_log(request: HttpRequest) -> HttpResponse:
     now, _ = current()
     below = _parse_before(request)
-    notices = _NOTICES.filter(pk__lt=below)[: _LOG_PAGE_SIZE + 1]
+    notices = _notices_for(request).filter(pk__lt=below)[: _LOG_PAGE_SIZE + 1]
     context = {
         "now": now,
         "notices": _notice_rows(notices[:_LOG_PAGE_SIZE], now=now),
@@ -86,6 +85,11 @@ def alert_log(request: HttpRequest) -> HttpResponse:
         "is_first": "before" not in request.GET,
     }
     return render(request, "dashboards/alerts/log.html", context)
+
+
+def _notices_for(request: HttpRequest) -> QuerySet[AlertNotice]:
+    seen = AlertNotice.objects.seen_by(request.user)
+    return seen.select_related("rule").prefetch_related(*_SENT)
 
 
 def _parse_before(request: HttpRequest) -> int:
@@ -97,8 +101,8 @@ def _parse_before(request: HttpRequest) -> int:
     return int(text)
 
 
-def _rules_context(*, now: datetime) -> dict[str, Any]:
-    lately = _NOTICES[:_RECENT_NOTICES]
+def _rules_context(request: HttpRequest, *, now: datetime) -> dict[str, Any]:
+    lately = _notices_for(request)[:_RECENT_NOTICES]
     return {
         "rules": _rule_rows(AlertRule.objects.prefetch_related(_CHANNELS)[:RULES_MOST]),
         "notices": _notice_rows(lately, now=now, most=_MAX_NOTICE_LINES),
@@ -130,7 +134,13 @@ def _digest_context(request: HttpRequest) -> dict[str, object]:
     user = request.user
     assert isinstance(user, User)
     row = AlertDigest.objects.filter(user=user).first()
-    return {"form": DigestForm(instance=row), "is_on": row is not None, "to": user.email}
+    proposed = request.GET.get("report", "").replace("\0", "")[:120]
+    return {
+        "form": DigestForm(user, instance=row, proposed=proposed),
+        "row": row,
+        "to": user.email,
+        "set": f"/sets/{row.report}/" if row and row.report else "",
+    }
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,7 +243,7 @@ def _notice_rows(
             id=notice.pk,
             at=ago(notice.at, now=now),
             kind=notice.kind,
-            name=notice.rule_name or ("Daily digest" if notice.body else "Built-in check"),
+            name=notice.rule_name or "Built-in check",
             rule=notice.rule_id,
             lines=[
                 NoticeLine(

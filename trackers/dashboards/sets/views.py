@@ -61,6 +61,7 @@ def _choices(of: TweetSet, asked: SetQuery, *, now: datetime) -> dict[str, objec
     return {
         "of": of,
         "shared": urlencode({"kind": "set", "of": of.address, "query": asked.address()}),
+        "mailed": urlencode({"report": of.address}),
         "asked": asked,
         "its_page": _own_page(of),
         "its_tweets": _list_of(of),

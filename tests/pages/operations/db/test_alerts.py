@@ -24,6 +24,12 @@ ADD = "/alerts/add/"
 FAST = {"kind": "velocity", "about": "any", "metric": "likes", "minutes": 60, "at": 1000,
         "to": "ada@here.example", "rest": "2h", "enabled": "on"}  # fmt: skip
 
+DAILY = {"every": "day", "weekday": "0", "hour": "7", "report": "all/all"}
+
+
+def make(now):
+    return make_digests(public_url="https://watch.example", now=now)
+
 
 def words(reply):
     text = re.sub(r"<(script|style)\b.*?</\1>", " ", reply.content.decode(), flags=re.S)
@@ -280,14 +286,16 @@ def viewer(client, email="vera@here.example"):
 
 def test_a_person_subscribes_to_and_stops_the_daily_e_mail(client):
     user = viewer(client)
-    reply = client.post("/alerts/digest", {"hour": "7", "when_quiet": "on"}, follow=True)
-    assert "vera@here.example gets a daily e-mail at 07:00 UTC." in words(reply)
+    reply = client.post("/alerts/digest", {**DAILY, "when_quiet": "on"}, follow=True)
+    assert "vera@here.example gets an e-mail every day at 07:00, UTC." in words(reply)
     assert AlertDigest.objects.get(user=user).when_quiet
-    assert "from 0 to 23" in words(client.post("/alerts/digest", {"hour": "24"}, follow=True))
+    assert "from 0 to 23" in words(
+        client.post("/alerts/digest", {**DAILY, "hour": "24"}, follow=True)
+    )
     client.post("/alerts/digest", {"stop": "1"})
     assert not AlertDigest.objects.exists()
     User.objects.update(email="")
-    reply = client.post("/alerts/digest", {"hour": "7"}, follow=True)
+    reply = client.post("/alerts/digest", DAILY, follow=True)
     assert "Your account has no e-mail address." in words(reply)
 
 
@@ -295,13 +303,15 @@ def test_a_digest_comes_once_a_day_and_on_quiet_days_only_if_wanted(client):
     user = viewer(client)
     row = AlertDigest.objects.create(user=user, hour=7, when_quiet=True)
     days = [at(6), at(7), at(8), at(6, 1), at(9, 1)]
-    assert [make_digests(now=now) for now in days] == [0, 1, 0, 0, 1]
+    row.day = (NOON - timedelta(days=1)).date()
+    row.save()
+    assert [make(now) for now in days] == [0, 1, 0, 0, 1]
 
     AlertDigest.objects.filter(pk=row.pk).update(when_quiet=False)
-    assert make_digests(now=at(7, 2)) == 0
+    assert make(at(7, 2)) == 0
     grows = News(tweet_finding(rule("lateness"), 1, "It grows."), "down")
     notice.add_notice(rule("lateness"), [grows], now=at(20, 2))
-    assert make_digests(now=at(7, 3)) == 1
+    assert make(at(7, 3)) == 1
 
 
 def test_a_digest_lists_alerts_and_gains_and_is_sent(client, settings):
@@ -316,19 +326,22 @@ def test_a_digest_lists_alerts_and_gains_and_is_sent(client, settings):
         tasks.alert_people()
         tasks.send_mail()
 
-    [text] = box.texts
+    [message] = box.got
+    text = message.get_body(("plain",)).get_content().replace("\r\n", "\n")
     assert "Rocket: It grows. And 2 more." in text
-    for title in ("Alerts", "What grew most in 24 hours", "Freshness", "Money"):
+    for title in (
+        "Alerts", "All tweets", "What grew most in 24 hours", "Freshness", "Money, by days of UTC"
+    ):  # fmt: skip
         assert f"{title}\n{'-' * len(title)}\n" in text
     assert "/alerts/" in text
-    assert "Daily digest" in words(client.get("/alerts/log/"))
+    assert "Your day until" in words(client.get("/alerts/log/"))
 
 
 def test_a_digest_needs_the_permission_on_what_it_reports(client):
     user = User.objects.create_user("nora", "nora@here.example")
     AlertDigest.objects.create(user=user, hour=0, when_quiet=True)
 
-    assert make_digests(now=NOON) == 1
+    assert make(NOON) == 1
     assert AlertNotice.objects.get().body == ""
 
 

@@ -1,0 +1,255 @@
+"""A person's own e-mail: figures beside those before, pictures, and one click to end it."""
+
+from datetime import UTC, datetime, timedelta
+from zoneinfo import ZoneInfo
+
+import pytest
+from django.contrib.admin.models import LogEntry
+from django.contrib.auth.models import User
+from django.test import Client
+from django.utils import timezone
+
+from tests.alerts.conftest import rule
+from tests.alerts.mail_servers import Box, listening
+from tests.factories import TweetFactory
+from trackers.alerts import acts, mail, notice
+from trackers.alerts.digest import make_digests
+from trackers.alerts.models import AlertDigest, AlertMail, AlertNotice, AlertPicture
+from trackers.history import on_page
+from trackers.outbox.findings import News, Observation
+from trackers.saved_views.models import SavedView
+from trackers.tokens.models import TimeFormat
+from trackers.tweets.checkpoints.ages import AGES
+from trackers.tweets.checkpoints.models import PackedCheckpoints
+from trackers.tweets.kinds import PostKind
+from trackers.tweets.models import METRICS, Author, TweetText
+from trackers.tweets.snowflake import first_id_at
+from tweetwatch.pieces import Deadline
+
+pytestmark = pytest.mark.django_db
+HOUR, DAY = timedelta(hours=1), timedelta(days=1)
+PUBLIC = "https://watch.example"
+NEPAL = ZoneInfo("Asia/Kathmandu")
+# Monday, 7:00 in Kathmandu.
+MONDAY = datetime(2026, 3, 9, 7, tzinfo=NEPAL)
+
+
+@pytest.fixture
+def vera():
+    user = User.objects.create_superuser("vera", "vera@here.example", "secret")
+    TimeFormat.objects.create(user=user, zone="Asia/Kathmandu", dates="dmy", hours=24)
+    return user
+
+
+def post(at, views, *, author=42, text="To the moon"):
+    Author.objects.get_or_create(id=author, defaults={"username": f"a{author}"})
+    id = first_id_at(int(at.timestamp() * 1000)) + TweetText.objects.count()
+    tweet = TweetFactory(id=id, author_id=author, created_at=at.astimezone(UTC))
+    TweetText.objects.create(tweet=tweet, text=text, kind=PostKind.TEXT)
+    counts = {metric: [views // 10] * 2 for metric in METRICS} | {"views": [views] * 2}
+    PackedCheckpoints.objects.create(
+        tweet_id=tweet.pk, ages=[AGES.index(age) + 1 for age in (HOUR, DAY)], **counts
+    )
+    return tweet
+
+
+def digest(user, **given):
+    return AlertDigest.objects.create(user=user, when_quiet=True, **given)
+
+
+def make(now):
+    return make_digests(public_url=PUBLIC, now=now.astimezone(UTC))
+
+
+def sent():
+    """The e-mails that a server took."""
+    box = Box()
+    with listening(box) as server:
+        mail.send(server, public_url=PUBLIC, deadline=Deadline.after(30))
+    return box.got
+
+
+def test_a_week_of_an_author_stands_beside_the_week_before(vera):
+    first = MONDAY - timedelta(days=7)
+    posts = [post(first + timedelta(days=day, hours=3), 1000 * (day + 1)) for day in range(5)]
+    # Before Monday's midnight in Kathmandu: it belongs to the week before.
+    post(first.replace(hour=0) - timedelta(minutes=1), 70)
+    post(first - timedelta(days=2), 500)
+    post(first + timedelta(days=1), 9_000_000, author=43)
+    digest(vera, every="week", report="author/42")
+
+    assert make(MONDAY) == 1
+    [message] = sent()
+
+    assert message["Subject"] == "[tweetwatch] Your week until 9 Mar 2026 07:00 UTC+5:45"
+    assert message.get_content_type() == "multipart/alternative"
+    plain, related = message.iter_parts()
+    text = plain.get_content().replace("\r\n", "\n")
+    assert (
+        "@a42\n----\n2 Mar 2026 to 8 Mar 2026, against the 7 days before, the same weekdays."
+        in text
+    )
+    assert "Posts: 5 (before 2, +3, 150 %)" in text
+    assert "Views, all at 24 h: 15K (before 500, +2,900 %)" in text
+    assert f"5,000 views: @a42: To the moon {PUBLIC}/tweets/{posts[4].pk}/" in text
+    assert f"{PUBLIC}/sets/author/42/?from=2026-03-02&until=2026-03-08&age=24h" in text
+    assert "None in the last 7 days." in text
+    assert related.get_content_type() == "multipart/related"
+    html, *pictures = related.iter_parts()
+    markup = html.get_content()
+    for picture in pictures:
+        assert picture.get_content_type() == "image/png"
+        assert picture.get_content().startswith(b"\x89PNG")
+        name = picture["Content-ID"].strip(" <>")
+        assert f'<img src="cid:{name}" alt="' in markup
+    assert len(pictures) == markup.count("<img ") == 2
+    assert 'alt="Posts by day: 5 in all, at most 1 in one."' in markup
+    assert "<td>15K</td>" in markup
+    assert f'<a href="{message["List-Unsubscribe"].strip(" <>")}">End it</a>' in markup
+    assert not AlertPicture.objects.exists(), "what was sent needs none any more"
+
+
+def test_pictures_wait_with_their_e_mail_and_go_with_it(vera):
+    post(MONDAY - timedelta(days=1), 100)
+    digest(vera, every="week")
+    make(MONDAY)
+    assert AlertPicture.objects.count() == 2
+    AlertMail.objects.update(made_at=timezone.now() - timedelta(days=2))
+
+    mail.send(None, public_url=PUBLIC, deadline=Deadline.after(30))
+
+    assert not AlertPicture.objects.exists()
+
+
+def test_a_log_that_is_deleted_takes_the_pictures_along(vera):
+    post(MONDAY - timedelta(days=1), 100)
+    digest(vera, every="week")
+    make(MONDAY)
+
+    notice.prune_notices(now=timezone.now() + timedelta(days=9999), deadline=Deadline.after(30))
+
+    assert not AlertNotice.objects.exists()
+    assert not AlertPicture.objects.exists()
+
+
+def test_a_daily_digest_has_the_yesterday_of_its_person(vera):
+    yesterday = MONDAY.replace(hour=0) - timedelta(hours=1)
+    post(yesterday, 300)
+    post(MONDAY.replace(hour=0, minute=30), 7_000)
+    digest(vera)
+
+    make(MONDAY)
+
+    body = AlertNotice.objects.get().body
+    assert "8 Mar 2026, against the day before" in body
+    assert "Views, all at 1 h: 300" in body
+    assert "Money, by days of UTC" in body
+
+
+def test_a_local_day_has_one_digest(vera):
+    digest(vera, hour=7)
+    minutes = [MONDAY + timedelta(minutes=15 * step) for step in range(-8, 4 * 24)]
+
+    assert sum(make(now) for now in minutes) == 2  # Sunday's was late, as nothing ran.
+    assert AlertDigest.objects.get().day.isoformat() == "2026-03-09"
+
+
+def test_a_new_digest_begins_with_its_next_time(vera):
+    actor = on_page(vera)
+    fields = {"every": "day", "weekday": "0", "hour": "7", "report": "", "when_quiet": "on"}
+
+    assert acts.arrange_digest(fields, actor).is_done
+
+    now = timezone.now()
+    assert make(now) == 0
+    assert make(now + timedelta(days=1)) == 1
+
+
+def test_alerts_have_the_times_of_the_person(vera):
+    made = rule("trouble", name="Rocket")
+    broken = Observation("queue", "x", "It broke.", "", "/operations/", rule=made.pk)
+    notice.add_notice(made, [News(broken, "down")], now=MONDAY - timedelta(hours=2))
+    digest(vera, report="")
+
+    make(MONDAY)
+
+    assert "05:00  Rocket: It broke." in AlertNotice.objects.get(kind="digest").body
+
+
+def test_a_report_is_of_what_its_person_may_see(vera):
+    stranger = User.objects.create_user("eve")
+    hers = SavedView.objects.create(user=stranger, name="Mine", query="author=42")
+    own = SavedView.objects.create(user=vera, name="Moon", query="q=moon")
+    post(MONDAY - timedelta(days=1), 100)
+    row = digest(vera, every="week", report=f"view/{hers.pk}")
+
+    make(MONDAY)
+    assert "you may no longer see them" in AlertNotice.objects.get().body
+
+    row.refresh_from_db()
+    row.report, row.day = f"view/{own.pk}", None
+    row.save()
+    make(MONDAY)
+    assert "Moon\n----\n" in AlertNotice.objects.first().body
+
+
+def test_one_click_ends_it_without_a_login_and_opening_asks(vera):
+    digest(vera)
+    make(MONDAY)
+    [message] = sent()
+    address = message["List-Unsubscribe"].strip(" <>")
+    assert message["List-Unsubscribe-Post"] == "List-Unsubscribe=One-Click"
+    assert address.startswith(f"{PUBLIC}/alerts/digest/end/")
+    path = address.removeprefix(PUBLIC)
+    stranger = Client(enforce_csrf_checks=True)
+
+    asked = stranger.get(path)
+    assert "End this e-mail?" in asked.content.decode()
+    assert AlertDigest.objects.exists()
+    assert stranger.post(f"{path[:-3]}x/").status_code == 200
+    assert AlertDigest.objects.exists(), "an address that is not ours ends nothing"
+
+    ended = stranger.post(path, {"List-Unsubscribe": "One-Click"})
+
+    assert ended.status_code == 200
+    assert not AlertDigest.objects.exists()
+    line = LogEntry.objects.get()
+    assert line.change_message == "Ended the digest, by a link in an e-mail."
+    assert "It is over" in stranger.get(path).content.decode()
+
+
+def test_plain_http_has_no_one_click(vera):
+    digest(vera)
+    make_digests(public_url="http://watch.example", now=MONDAY.astimezone(UTC))
+    box = Box()
+    with listening(box) as server:
+        mail.send(server, public_url="http://watch.example", deadline=Deadline.after(30))
+
+    [message] = box.got
+    assert message["List-Unsubscribe"].strip().startswith("<http://watch.example/")
+    assert message["List-Unsubscribe-Post"] is None
+
+
+def test_an_e_mail_of_a_rule_has_no_address_to_end_it(vera):
+    made = rule("trouble", name="Rocket", to=["ada@here.example"])
+    broken = Observation("queue", "x", "It broke.", "", "/operations/", rule=made.pk)
+    notice.add_notice(made, [News(broken, "down")], now=timezone.now())
+
+    [message] = sent()
+
+    assert message["List-Unsubscribe"] is None
+    assert message.get_content_type() == "text/plain"
+
+
+def test_nobody_else_reads_a_digest_in_the_log(vera, client):
+    digest(vera)
+    make(MONDAY)
+    eve = User.objects.create_superuser("eve", "eve@here.example", "secret")
+
+    def read_by(person):
+        client.force_login(person)
+        pages = [client.get(address).content.decode() for address in ("/alerts/", "/alerts/log/")]
+        return ["Your day until" in page for page in pages]
+
+    assert read_by(vera) == [True, True]
+    assert read_by(eve) == [False, False]
