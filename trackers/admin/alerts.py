@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from django.contrib import admin
+from django.db.models import QuerySet
 from django.http import HttpRequest
 
 from trackers.admin.actions import RedirectAdmin
@@ -36,6 +37,9 @@ class AlertNoticeAdmin(ReadOnlyAdmin):
     list_filter = ("kind",)
     inlines = (MailInline,)
     show_full_result_count = False
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[AlertNotice]:
+        return super().get_queryset(request).seen_by(request.user)  # type: ignore[attr-defined]
 
     @admin.display(description="said")
     def first(self, notice: AlertNotice) -> str:

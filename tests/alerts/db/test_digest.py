@@ -28,6 +28,7 @@ from tweetwatch.pieces import Deadline
 
 pytestmark = pytest.mark.django_db
 HOUR, DAY = timedelta(hours=1), timedelta(days=1)
+LOGS = ("/alerts/", "/alerts/log/", "/admin/trackers/alertnotice/")
 PUBLIC = "https://watch.example"
 NEPAL = ZoneInfo("Asia/Kathmandu")
 # Monday, 7:00 in Kathmandu.
@@ -241,15 +242,15 @@ def test_an_e_mail_of_a_rule_has_no_address_to_end_it(vera):
     assert message.get_content_type() == "text/plain"
 
 
-def test_nobody_else_reads_a_digest_in_the_log(vera, client):
+def test_the_log_shows_a_digest_to_its_person_alone(vera, client):
     digest(vera)
     make(MONDAY)
     eve = User.objects.create_superuser("eve", "eve@here.example", "secret")
 
     def read_by(person):
         client.force_login(person)
-        pages = [client.get(address).content.decode() for address in ("/alerts/", "/alerts/log/")]
+        pages = [client.get(address).content.decode() for address in LOGS]
         return ["Your day until" in page for page in pages]
 
-    assert read_by(vera) == [True, True]
-    assert read_by(eve) == [False, False]
+    assert read_by(vera) == [True, True, True]
+    assert read_by(eve) == [False, False, False]
