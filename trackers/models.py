@@ -63,7 +63,7 @@ from trackers.schedule.models import (
     TweetCensus,
 )
 from trackers.scores.models import Benchmark, BenchmarkAuthor, Score, ScoreRise
-from trackers.sets.leaderboards.models import Leaderboard
+from trackers.sets.leaderboards.models import LargeLeaderboard, Leaderboard
 from trackers.shares.models import Share, Sharing
 from trackers.timelines.models import (
     BuiltHome,
@@ -158,6 +158,7 @@ __all__ = [
     "ImportJob",
     "ImportPart",
     "Interval",
+    "LargeLeaderboard",
     "Leaderboard",
     "LiveEvents",
     "Milestone",

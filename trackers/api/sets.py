@@ -14,10 +14,10 @@ from ninja import Router, Schema
 
 from trackers.api.wire.auth import VIEW_TWEETS, require_permission
 from trackers.api.wire.fields import DigitsOut, KindName, MetricName, SpanOut, TimeOut, ZoneName
-from trackers.listing.saved import newest_matches
-from trackers.listing.search_slots import ClientGone, NoFreeSlot, search_slot
+from trackers.listing.saved import matches_of_set
+from trackers.listing.search_slots import ClientGone, NoFreeSlot
 from trackers.sets.figures import Part, Summary
-from trackers.sets.kinds import SetKind, TweetSet, find_set, permission_for
+from trackers.sets.kinds import TweetSet, find_set, permission_for
 from trackers.sets.members import Members
 from trackers.sets.period_figures import PeriodFigures, default_age, period_figures
 from trackers.sets.periods import Period, TimeSpan, custom_period, named_period
@@ -180,12 +180,8 @@ def _period_in(name: str | None, since: date | None, until: date | None, zone: s
 
 
 def _matches_of(request: HttpRequest, of: TweetSet, period: Period) -> Members | None:
-    """Of a saved view."""
-    if of.kind != SetKind.VIEW:
-        return None
     try:
-        with search_slot(request):
-            return newest_matches(of.query, now=period.now)
+        return matches_of_set(request, of, now=period.now)
     except (NoFreeSlot, ClientGone):
         raise Refused(503, _TOO_MANY_SEARCHES) from None
 

@@ -71,6 +71,7 @@ urlpatterns = [
         leaderboards.leaderboard_file,
         name="leaderboard-file",
     ),
+    path("leaderboards/count", leaderboards.count_leaderboard, name="leaderboard-count"),
     path("sets/<str:kind>/<str:key>/", sets.set_page, name="set"),
     path("sets/<str:kind>/<str:key>/<str:chart>.<str:form>", sets.set_chart, name="set-chart"),
     path("compare/sets/", compared_sets.compare_sets, name="compare-sets"),

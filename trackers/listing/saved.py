@@ -11,11 +11,13 @@ from dataclasses import replace
 from datetime import datetime
 
 from django.core.exceptions import ValidationError
-from django.http import QueryDict
+from django.http import HttpRequest, QueryDict
 
 from trackers.listing.filters import Filters
 from trackers.listing.query import NEWEST_FIRST, TweetQuery, parse_query
 from trackers.listing.search import next_ids
+from trackers.listing.search_slots import search_slot
+from trackers.sets.kinds import SetKind, TweetSet
 from trackers.sets.members import Members
 from trackers.tweets.finding.direction import Direction
 from trackers.tweets.finding.finder import SEARCH_TIMEOUT
@@ -63,6 +65,15 @@ def newest_matches(query: str, *, now: datetime, most: int = MAX_MATCHES) -> Mem
         if time_left.is_over:
             return Members(ids, complete_from=finds.until)
         way = Direction(finds.until)
+
+
+def matches_of_set(request: HttpRequest, of: TweetSet, *, now: datetime) -> Members | None:
+    """What the figures of a saved view are of; None for other sets. It takes a place among the
+    searches: NoFreeSlot, ClientGone, TookTooLong."""
+    if of.kind != SetKind.VIEW:
+        return None
+    with search_slot(request):
+        return newest_matches(of.query, now=now)
 
 
 def matching_among(query: str, ids: Iterable[int], *, now: datetime) -> set[int]:

@@ -61,6 +61,7 @@ from trackers.tasks.hourly import (
     update_leaderboards,
 )
 from trackers.tasks.in_pieces import (
+    count_large_leaderboard,
     go_on_replanning,
     go_on_with_bulk_act,
 )
@@ -73,6 +74,7 @@ __all__ = [
     "audit_queues",
     "audit_rollups",
     "compare_usage",
+    "count_large_leaderboard",
     "count_lookups_of_imports",
     "count_lookups_of_tags",
     "deliver_arrivals",

@@ -35,6 +35,7 @@ from trackers.rollups.update import retire_rollups
 from trackers.schedule import bulk, intervals
 from trackers.schedule.stretch import history as stretch_history
 from trackers.sets.leaderboards import update as leaderboards
+from trackers.sets.leaderboards.large import prune_large
 from trackers.shares import look_up as shares
 from trackers.timelines import deliver, expiry, removed_followers
 from trackers.timelines import settings as feed_settings
@@ -198,6 +199,7 @@ def update_leaderboards() -> None:
     """Every quarter of an hour, for those that are not of this hour: lists of sets."""
     now, _ = intervals.current()
     leaderboards.update_leaderboards(now=now, deadline=periodic_task_deadline())
+    prune_large(now=now)
 
 
 def audit_books() -> None:

@@ -11,6 +11,7 @@ from django.conf import settings
 from trackers.ingest.sources import life
 from trackers.ingest.sources.only_here import still_only_here
 from trackers.schedule import bulk, replan
+from trackers.sets.leaderboards.large import count_large
 
 logger = logging.getLogger(__name__)
 
@@ -41,3 +42,9 @@ def go_on_with_bulk_act(id: int, turn: int) -> None:
         life.remove_sources([source])
     bulk.finish_act(act)
     logger.info("done by %s: %s", act.by or "nobody known", act)
+
+
+def count_large_leaderboard(id: int) -> None:
+    """After somebody asked for a leaderboard of many posts: count it."""
+    if row := count_large(id):
+        logger.info("counted a leaderboard: %s", row)

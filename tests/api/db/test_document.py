@@ -27,7 +27,7 @@ from trackers.notes.models import Note
 from trackers.outbox.publish import NewEvent, publish_events
 from trackers.rollups.models import RollupKind
 from trackers.saved_views.models import SavedView
-from trackers.sets.leaderboards import update as boards
+from trackers.sets.leaderboards import asked as boards
 from trackers.sets.leaderboards.count import SetRow
 from trackers.sets.leaderboards.models import Leaderboard
 from trackers.sets.leaderboards.update import LIST_HOURS

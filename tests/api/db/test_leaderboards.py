@@ -8,8 +8,12 @@ from tests.pages.tweets.db.test_leaderboards_page import (  # noqa: F401
     make,
     two_authors,
 )
+from trackers import tasks
 from trackers.rollups.models import Rollup, RollupKind
-from trackers.sets.leaderboards.models import Leaderboard
+from trackers.sets.leaderboards.models import LargeLeaderboard, Leaderboard
+from trackers.tweets.models import Tweet
+from trackers.tweets.tags.names import get_or_create_tag
+from trackers.tweets.tags.tagging import tag_tweets
 
 pytestmark = pytest.mark.django_db
 
@@ -52,6 +56,35 @@ def test_a_query_without_an_answer_is_refused(owner, query, status):
     owner.get(f"leaderboards/{query}")
 
     assert owner.status == status
+
+
+def test_within_a_set_only_its_posts_are_counted(owner, two_authors):  # noqa: F811
+    tag = get_or_create_tag("launch")
+    tag_tweets(tag.pk, [id for (id,) in Tweet.objects.filter(author=7).values_list("pk")])
+
+    answer = owner.get(f"leaderboards/author?within=tag/{tag.pk}")
+
+    assert [one["key"] for one in answer["sets"]] == ["7"]
+    assert (answer["within"], answer["newest_since"]) == (f"tag/{tag.pk}", None)
+    assert owner.get("leaderboards/author")["within"] is None
+    for nowhere in ("tag/99", "author/7", "tag", "view/1"):
+        owner.get(f"leaderboards/author?within={nowhere}")
+        assert owner.status == 404
+
+
+def test_many_posts_are_counted_by_a_worker(owner, two_authors):  # noqa: F811
+    today = timezone.now().date()
+    address = f"leaderboards/author?since={today - 6 * DAY}&until={today}"
+    Rollup.objects.filter(kind=RollupKind.ALL).update(posts=9_000)
+    assert "by a POST to this address" in owner.get(address)["error"]
+
+    assert owner.post(address) == {"posts": None, "counted": 0, "problem": ""}
+    assert owner.status == 202
+    owner.get(address)
+    assert owner.status == 202
+    tasks.count_large_leaderboard(LargeLeaderboard.objects.get().pk)
+
+    assert [one["key"] for one in owner.get(address)["sets"]] == ["8", "7"]
 
 
 def test_of_many_posts_the_list_may_not_be_made_yet(owner, two_authors):  # noqa: F811

@@ -10,17 +10,11 @@ from tests.rollups.posted import DAY, HOUR, MINUTE, NOW, id_of, measured_at, tra
 from trackers.ingest.sources.models import Source
 from trackers.rollups.models import Rollup, RollupKind
 from trackers.rollups.recount import quarter_at
-from trackers.sets.leaderboards import update as boards
+from trackers.sets.leaderboards import asked as boards
+from trackers.sets.leaderboards.asked import AskedBoard, TooManyPosts, read_leaderboard
 from trackers.sets.leaderboards.models import Leaderboard
 from trackers.sets.leaderboards.rank import ranked
-from trackers.sets.leaderboards.update import (
-    LIST_HOURS,
-    LISTED_KINDS,
-    TooManyPosts,
-    count_days,
-    read_leaderboard,
-    update_leaderboards,
-)
+from trackers.sets.leaderboards.update import LIST_HOURS, LISTED_KINDS, update_leaderboards
 from trackers.sets.periods import custom_period
 from tweetwatch.pieces import Deadline
 
@@ -43,7 +37,7 @@ def from_lists(monkeypatch):
 
 
 def listed(kind, name):
-    listing = read_leaderboard(kind, name, now=NOW + 30 * MINUTE)
+    listing = read_leaderboard(AskedBoard(kind, name), now=NOW + 30 * MINUTE)
     assert listing.is_made_hourly
     return listing
 
@@ -63,7 +57,7 @@ def test_authors_of_a_week_beside_the_week_before():
     listing = listed(RollupKind.AUTHOR, "7d")
     seven, eight = sorted(listing.rows, key=lambda row: row.key)
 
-    assert listing.this.until == NOW
+    assert listing.spans.this.until == NOW
     assert (seven.posts, seven.posts_before, seven.old, seven.measured) == (6, 2, 6, 6)
     assert seven.totals["views"] == sum(VIEWS[7])
     assert seven.before["views"] == 2400
@@ -103,14 +97,14 @@ def test_chosen_days_are_counted_at_once_unless_they_have_many_posts():
     make()
     week = custom_period(date(2026, 2, 26), date(2026, 3, 5), UTC, now=NOW)
 
-    chosen = count_days(RollupKind.AUTHOR, week)
+    chosen = read_leaderboard(AskedBoard(RollupKind.AUTHOR, week), now=NOW)
 
     lists = {row.key: asdict(row) for row in listed(RollupKind.AUTHOR, "7d").rows}
     for row in chosen.rows:
         assert asdict(row) | {"steps": None} == lists[row.key] | {"steps": None}
     Rollup.objects.filter(kind=RollupKind.ALL).update(posts=20_000)
     with pytest.raises(TooManyPosts) as caught:
-        count_days(RollupKind.AUTHOR, week)
+        read_leaderboard(AskedBoard(RollupKind.AUTHOR, week), now=NOW)
     assert caught.value.posts > 20_000
 
 
@@ -119,7 +113,7 @@ def test_there_is_no_list_until_it_is_made():
         kind=RollupKind.ALL, key="all", quarter=quarter_at(NOW - DAY), posts=9_000,
         measured_1h=0, measured_24h=0, measured_7d=0,
     )  # fmt: skip
-    assert read_leaderboard(RollupKind.TAG, "7d", now=NOW) is None
+    assert read_leaderboard(AskedBoard(RollupKind.TAG, "7d"), now=NOW) is None
     assert timedelta(hours=LIST_HOURS["30d"]) == 30 * DAY
 
 
@@ -129,7 +123,7 @@ def test_few_posts_are_counted_when_they_are_asked_for(monkeypatch):
     tracked(id_of(MINUTE), author=7)
     update()
 
-    listing = read_leaderboard(RollupKind.AUTHOR, "7d", now=NOW)
+    listing = read_leaderboard(AskedBoard(RollupKind.AUTHOR, "7d"), now=NOW)
 
     assert not listing.is_made_hourly
     [seven] = listing.rows

@@ -12,9 +12,15 @@ import pytest
 
 from tests.plans import watched
 from trackers.ingest.sources.models import Source
+from trackers.rollups.models import RollupKind
 from trackers.rollups.update import find_unknown, update_rollups
 from trackers.sets import members
 from trackers.sets.kinds import SetKind, TweetSet
+from trackers.sets.leaderboards import asked as boards
+from trackers.sets.leaderboards import count
+from trackers.sets.leaderboards.asked import AskedBoard, read_leaderboard
+from trackers.sets.leaderboards.count import count_sets
+from trackers.sets.leaderboards.update import LISTED_KINDS, spans_of_hours
 from trackers.sets.period_figures import MAX_POSTS, period_figures
 from trackers.sets.periods import named_period
 from trackers.tweets.tags.models import Tag
@@ -117,6 +123,46 @@ def test_a_period_of_any_set_is_read_by_keys(many_tweets, monkeypatch):
             else:
                 assert reach.how != "Seq Scan", reach
                 assert reach.rows <= limit_of(reach.statement), reach
+
+
+@pytest.mark.parametrize("kind", LISTED_KINDS)
+def test_a_list_within_a_set_reads_its_posts_by_keys(many_tweets, monkeypatch, kind):
+    asked = AskedBoard(kind, "30d", TweetSet(SetKind.TAG, "1", "launch"))
+    monkeypatch.setattr(boards, "MAX_POSTS", TWEETS)
+
+    def read():
+        return read_leaderboard(asked, now=many_tweets)
+
+    read()
+    began = time.perf_counter()
+    made = read()
+    took, posts = 1000 * (time.perf_counter() - began), TWEETS // 5
+    print(f"{kind.name} within {posts:,} posts: {len(made.rows)} rows, {took:.0f} ms")
+    assert made.rows or kind == RollupKind.DOMAIN or kind == RollupKind.SOURCE
+
+    with watched(monkeypatch) as seen:
+        read()
+
+    for reach in seen.reached:
+        if reach.table.startswith("trackers_checkpoint_"):
+            assert reach.rows <= 1
+        else:
+            assert reach.how != "Seq Scan", reach
+            assert reach.rows <= posts + 1, reach
+
+
+@pytest.mark.parametrize("kind", [RollupKind.HASHTAG, RollupKind.DOMAIN, RollupKind.LANGUAGE])
+def test_the_share_above_usual_of_names_reads_so_many_texts(many_tweets, monkeypatch, kind):
+    monkeypatch.setitem(count.ABOVE, kind, count.above_named(kind, most=2_000))
+
+    with watched(monkeypatch) as seen:
+        count_sets(kind, spans_of_hours("30d", many_tweets))
+
+    reached = [
+        reach for reach in seen.reached if reach.table in ("trackers_tweettext", "trackers_score")
+    ]
+    assert max(reach.rows for reach in reached) == 2_000
+    assert all(reach.how != "Seq Scan" for reach in reached)
 
 
 def limit_of(statement):

@@ -17,8 +17,8 @@ from trackers.dashboards.charts.pictures import PICTURES, InlineChart, as_pictur
 from trackers.dashboards.exports import as_file
 from trackers.dashboards.set_links import set_of
 from trackers.dashboards.set_query import SetQuery, parse_set_query
-from trackers.listing.saved import newest_matches
-from trackers.listing.search_slots import ClientGone, NoFreeSlot, search_slot
+from trackers.listing.saved import matches_of_set
+from trackers.listing.search_slots import ClientGone, NoFreeSlot
 from trackers.schedule.intervals import current
 from trackers.sets.compared import MAX_BY_AGE, ComparedSet, compared_set
 from trackers.sets.kinds import SetKind, TweetSet, find_set
@@ -143,10 +143,7 @@ def _as_typed(kind: str, key: str) -> str:
 def _compare(
     request: HttpRequest, of: TweetSet, period: Period, asked: SetQuery, *, now: datetime
 ) -> ComparedSet:
-    matches = None
-    if of.kind == SetKind.VIEW:
-        with search_slot(request):
-            matches = newest_matches(of.query, now=now)
+    matches = matches_of_set(request, of, now=now)
     return compared_set(of, period, age=asked.age, metric=asked.metric, matches=matches)
 
 

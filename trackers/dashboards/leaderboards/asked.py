@@ -6,8 +6,11 @@ from dataclasses import dataclass, field, replace
 from datetime import date, datetime, tzinfo
 from urllib.parse import urlencode
 
+from django.contrib.auth.models import AnonymousUser, User
 from django.http import QueryDict
 
+from trackers.sets.kinds import SetKind, TweetSet, find_set
+from trackers.sets.leaderboards.asked import WITHIN_KINDS, AskedBoard
 from trackers.sets.leaderboards.count import RANKED
 from trackers.sets.leaderboards.rank import ORDERS
 from trackers.sets.leaderboards.update import LIST_HOURS, LISTED_KINDS
@@ -23,6 +26,7 @@ class BoardQuery:
     period: str  # of LIST_HOURS; empty: `days`
     metric: str
     by: str
+    within: TweetSet | None = None  # None: all tweets
     days: Period | None = None
     problem: str = field(default="", compare=False)  # with the days that were typed
 
@@ -30,6 +34,7 @@ class BoardQuery:
         """The query of this page, or of one that differs in this."""
         asked = replace(self, **changed) if changed else self  # type: ignore[arg-type]
         params = {name: getattr(asked, name) for name in _DEFAULTS}
+        params["within"] = asked.within_address
         if not asked.period:
             params |= {"from": self.first_day, "until": self.last_day}
         return urlencode(
@@ -39,6 +44,20 @@ class BoardQuery:
                 if value not in ("", _DEFAULTS.get(name))
             }
         )
+
+    @property
+    def within_address(self) -> str:
+        """Empty: all tweets."""
+        return self.within.address if self.within else ""
+
+    @property
+    def address_of_all(self) -> str:
+        """The query of the same list of all tweets."""
+        return replace(self, within=None).address()
+
+    @property
+    def board(self) -> AskedBoard:
+        return AskedBoard(KIND_NAMES[self.of], self.days or self.period, self.within)
 
     @property
     def first_day(self) -> str:
@@ -54,8 +73,11 @@ class BoardQuery:
         )
 
 
-def parse_board_query(query: QueryDict, zone: tzinfo, *, now: datetime) -> BoardQuery:
-    """Read the address, ignoring what is invalid in it, but for days that a person typed."""
+def parse_board_query(
+    query: QueryDict, reader: User | AnonymousUser, zone: tzinfo, *, now: datetime
+) -> BoardQuery:
+    """Read the address, ignoring what is invalid in it, but for days that a person typed, and for a
+    set that is not there."""
 
     def one_of(name: str, known: object) -> str:
         value = query.get(name, "")
@@ -67,6 +89,13 @@ def parse_board_query(query: QueryDict, zone: tzinfo, *, now: datetime) -> Board
         metric=one_of("metric", RANKED),
         by=one_of("by", ORDERS),
     )
+    if within := query.get("within", ""):
+        kind, _, key = within.partition("/")
+        # Tags are chosen by name.
+        key = f"#{key.lstrip('#')}" if kind == SetKind.TAG and not key.isdigit() else key
+        found = find_set(kind, key, reader) if kind in WITHIN_KINDS else None
+        problem = "" if found else "There is no such set; these are of all tweets."
+        asked = replace(asked, within=found, problem=problem)
     if not (query.get("from") or query.get("until")):
         return asked
     try:

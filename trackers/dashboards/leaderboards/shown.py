@@ -14,9 +14,9 @@ from trackers.dashboards.set_links import set_of
 from trackers.dashboards.words import commas, to_the_minute_html
 from trackers.notes.models import Note
 from trackers.notes.things import names_of
+from trackers.sets.leaderboards.asked import Listing
 from trackers.sets.leaderboards.count import RANKED, SetRow
 from trackers.sets.leaderboards.rank import change_of
-from trackers.sets.leaderboards.update import Listing
 from trackers.tweets.labels import LABELS
 from tweetwatch import notation
 from tweetwatch.tables import Column, Table
@@ -100,14 +100,17 @@ def said_of(listing: Listing) -> SafeString:
     """Of which posts the figures are."""
     this, before = (
         f"{to_the_minute_html(span.since)} to {to_the_minute_html(span.until)}"
-        for span in (listing.this, listing.before)
+        for span in (listing.spans.this, listing.spans.before)
     )
     sentence = (
-        f"Posts of {this} against {before}, each at the age of {AGE_LABELS[listing.age]}; posts "
-        "that are younger are counted, and their figures wait."
+        f"Posts of {this} against {before}, each at the age of {AGE_LABELS[listing.spans.age]}; "
+        "posts that are younger are counted, and their figures wait."
     )
     if listing.is_made_hourly:
-        sentence += f" As of {notation.clock(listing.this.until)}; made each hour."
+        sentence += f" As of {notation.clock(listing.spans.this.until)}; made each hour."
+    if listing.newest_since:
+        since = to_the_minute_html(listing.newest_since)
+        sentence += f" The view has more: these are its newest, from {since} on."
     return SafeString(sentence)
 
 

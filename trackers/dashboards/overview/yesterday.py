@@ -18,9 +18,9 @@ from trackers.dashboards.words import commas
 from trackers.notes.models import Note
 from trackers.notes.things import names_of
 from trackers.rollups.models import RollupKind
+from trackers.sets.leaderboards.asked import AskedBoard, TooManyPosts, read_leaderboard
 from trackers.sets.leaderboards.count import SetRow
 from trackers.sets.leaderboards.rank import ranked
-from trackers.sets.leaderboards.update import TooManyPosts, count_days
 from trackers.sets.periods import Period, custom_period
 from trackers.sets.words import change_words
 from tweetwatch import notation
@@ -87,7 +87,8 @@ def _sets_of_day(kind: RollupKind, period: Period) -> list[SetRow]:
     key = f"yesterday-{int(kind)}-{period.this.since.timestamp():.0f}"
     rows = cast(list[SetRow] | None, cache.get(key))
     if rows is None:
-        rows = count_days(kind, period, age=_AGE).rows
+        listing = read_leaderboard(AskedBoard(kind, period, age=_AGE), now=period.now)
+        rows = listing.rows if listing else []
         cache.set(key, rows, _KEPT_FOR)
     return rows
 

@@ -16,12 +16,13 @@ from trackers.dashboards.charts.pictures import PICTURES, as_picture
 from trackers.dashboards.exports import as_file
 from trackers.dashboards.set_query import SetQuery, parse_set_query
 from trackers.dashboards.sets.shown import charts_of, figures_context
-from trackers.listing.saved import MAX_MATCHES, newest_matches
-from trackers.listing.search_slots import ClientGone, NoFreeSlot, search_slot
+from trackers.listing.saved import MAX_MATCHES, matches_of_set
+from trackers.listing.search_slots import ClientGone, NoFreeSlot
 from trackers.schedule.intervals import current
 from trackers.sets import words
 from trackers.sets.charts import SET_CHARTS
 from trackers.sets.kinds import SetKind, TweetSet, find_set, permission_for
+from trackers.sets.leaderboards.asked import WITHIN_KINDS
 from trackers.sets.period_figures import PeriodFigures, period_figures
 from trackers.tweets.labels import LABELS
 from tweetwatch import notation
@@ -64,6 +65,9 @@ def _choices(of: TweetSet, asked: SetQuery, *, now: datetime) -> dict[str, objec
         "mailed": urlencode({"report": of.address}),
         "asked": asked,
         "its_page": _own_page(of),
+        "its_leaders": f"{reverse('leaderboards')}?{urlencode({'within': of.address})}"
+        if of.kind in WITHIN_KINDS
+        else "",
         "its_tweets": _list_of(of),
         "periods": [
             (label, asked.address(period=name), name == asked.period.name)
@@ -114,10 +118,7 @@ def _get_set(request: HttpRequest, kind: str, key: str) -> TweetSet:
 
 
 def _read(request: HttpRequest, of: TweetSet, asked: SetQuery, *, now: datetime) -> PeriodFigures:
-    matches = None
-    if of.kind == SetKind.VIEW:
-        with search_slot(request):
-            matches = newest_matches(of.query, now=now)
+    matches = matches_of_set(request, of, now=now)
     return period_figures(of, asked.period, age=asked.age, metric=asked.metric, matches=matches)
 
 

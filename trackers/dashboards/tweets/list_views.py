@@ -6,7 +6,6 @@ from dataclasses import replace
 from datetime import datetime
 from html import escape
 
-from django.db.models import Q
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.utils.safestring import SafeString
 from django.views.decorators.http import require_safe
@@ -57,7 +56,6 @@ _TOO_MANY_SEARCHES = "Too many searches are running. Try again in a second."
 # nginx's status code; only the log will see it.
 _CLOSED_BY_CLIENT = 499
 # To choose from; the page of each source leads to its tweets.
-MAX_SOURCES_OFFERED = 200
 _COLUMN_LABELS = {"tags": "Tags", "curve": "Curve", "score": "Score", **LABELS, "check": "Checks"}
 _KIND_WORDS = {
     "own": "no replies or quotes", "reply": "replies", "quote": "quotes", "video": "with a video",
@@ -196,10 +194,8 @@ def _form_context(
 
 
 def _source_choices(asked: Source | None) -> list[Source]:
-    """The newest sources and the one that is asked for; files come last, of which there may be any
-    number."""
-    sources = Source.objects.alias(is_file=Q(kind=Source.Kind.IMPORT))
-    choices: list[Source] = [*sources.order_by("is_file", "-pk")[:MAX_SOURCES_OFFERED]]
+    """And the one that is asked for."""
+    choices = [*Source.objects.offered()]
     return choices if asked is None or asked in choices else [*choices, asked]
 
 

@@ -27,6 +27,10 @@ MOST_PAGES = 500
 MOST_LATE = timedelta(days=1)
 
 
+# So many sources a page offers to choose from.
+MAX_OFFERED = 200
+
+
 class SourceQuerySet(models.QuerySet["Source"]):
     def active(self) -> Self:
         return self.filter(paused_at=None)
@@ -47,6 +51,11 @@ class SourceQuerySet(models.QuerySet["Source"]):
             default=3,
         )
         return self.order_by(trouble, Lower("of"), "pk")
+
+    def offered(self) -> Self:
+        """To choose from: the newest, and after these files, of which there may be any number."""
+        is_file = Q(kind=Source.Kind.IMPORT)
+        return self.alias(is_file=is_file).order_by("is_file", "-pk")[:MAX_OFFERED]
 
     def files(self) -> Self:
         """Those not yet read to their end first, then the newest."""

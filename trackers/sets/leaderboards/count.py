@@ -14,6 +14,7 @@ from trackers.rollups.models import RollupKind
 from trackers.rollups.read import COLUMN_OF_AGE, classes_of
 from trackers.rollups.recount import first_id_of, quarter_at
 from trackers.scores.models import STANDS_OUT
+from trackers.sets.period_figures import SET_AGES
 from trackers.sets.periods import TimeSpan
 from trackers.tweets.models import METRICS
 from tweetwatch.database import cursor
@@ -22,11 +23,13 @@ from tweetwatch.statements import statement
 STEPS = 14
 # The metrics that are ranked; engagements need all.
 RANKED = ("views", "likes", "retweets")
-# So many of each figure are listed, and the share above usual is of so many of the newest posts.
+# So many of each figure are listed.
 MAX_LISTED = 100
-_MOST_SCORED = 1_000
+# The share above usual is of so many of a set's newest posts; of sets that posts name, of those
+# among so many of all posts.
+_MOST_SCORED, _MOST_NAMED = 1_000, 50_000
 # Fewer posts that have reached the age have no median, rate or share.
-_MIN_MEASURED = 5
+MIN_MEASURED = 5
 
 _THIS, _OLD = "quarter >= %(since)s", "quarter >= %(since)s AND quarter < %(old_until)s"
 _BEFORE, _OLD_BEFORE = "quarter < %(since)s", "quarter < %(old_before)s"
@@ -45,12 +48,25 @@ _NEWEST = {
         f" WHERE tag_id = of.key::bigint AND {_TWEET_IDS}"
     ),
 }
+_NAMED_IN = {
+    RollupKind.HASHTAG: "hashtags",
+    RollupKind.DOMAIN: "domains",
+    RollupKind.LANGUAGE: "ARRAY[lang]",
+}
+
+
+def above_named(kind: RollupKind, *, most: int) -> str:
+    return statement(
+        __file__, "above_named", keys=_NAMED_IN[kind], most=most, stands_out=STANDS_OUT
+    )
+
+
 ABOVE = {
     kind: statement(
         __file__, "above", newest=f"{newest} LIMIT {_MOST_SCORED}", stands_out=STANDS_OUT
     )
     for kind, newest in _NEWEST.items()
-}
+} | {kind: above_named(kind, most=_MOST_NAMED) for kind in _NAMED_IN}
 
 
 def _sums(age: str) -> dict[str, str]:
@@ -68,7 +84,7 @@ def _sums(age: str) -> dict[str, str]:
 
 
 def _orders() -> dict[str, str]:
-    enough = f"measured >= {_MIN_MEASURED}"
+    enough = f"measured >= {MIN_MEASURED}"
     engagements = " + ".join(f"coalesce({one}, 0)" for one in METRICS if one != "views")
     return {
         "posts": "posts",
@@ -98,6 +114,22 @@ def _sums_statement(age: str) -> str:
         ),
         each_place=", ".join(f"by_{name}" for name in orders),
     )
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedSpans:
+    """Whose posts are counted."""
+
+    this: TimeSpan
+    before: TimeSpan
+    old: TimeSpan  # the part of `this` whose posts have reached the age
+    age: str  # of SET_AGES
+
+    @property
+    def old_before(self) -> TimeSpan:
+        """As long a part of the period before."""
+        until = self.before.since + (self.old.until - self.this.since)
+        return TimeSpan(self.before.since, min(until, self.this.since))
 
 
 SUMS = {age: _sums_statement(name) for age, name in COLUMN_OF_AGE.items()}
@@ -142,23 +174,21 @@ class SetRow:
     steps: dict[str, list[int]]  # both periods in STEPS parts
 
 
-def count_sets(
-    kind: RollupKind, this: TimeSpan, before: TimeSpan, old_until: TimeSpan, age: timedelta
-) -> list[SetRow]:
-    """`old_until`: the part of the period whose posts have reached the age."""
-    elapsed = old_until.until - this.since
+def count_sets(kind: RollupKind, spans: ComparedSpans) -> list[SetRow]:
+    """Those of all tweets that are highest by any figure, from rollups."""
+    this, old, age = spans.this, spans.old, SET_AGES[spans.age]
     params: dict[str, Any] = {
         "kind": int(kind),
-        "before": quarter_at(before.since),
+        "before": quarter_at(spans.before.since),
         "since": quarter_at(this.since),
         # With the quarter that is not over.
         "until": quarter_at(this.until - timedelta(microseconds=1)) + 1,
-        "old_until": quarter_at(old_until.until),
-        "old_before": quarter_at(min(before.since + elapsed, this.since)),
+        "old_until": quarter_at(old.until),
+        "old_before": quarter_at(spans.old_before.until),
         "most": MAX_LISTED,
         "steps": STEPS,
         "low": first_id_of(quarter_at(this.since)),
-        "high": first_id_of(quarter_at(old_until.until)),
+        "high": first_id_of(quarter_at(old.until)),
     }
     names = list(_sums(COLUMN_OF_AGE[age]))
     with cursor() as db:
@@ -206,7 +236,7 @@ def _row(
 ) -> SetRow:
     measured = sums["measured"] or 0
     scored, high = above.get(key, (0, 0))
-    is_enough = measured >= _MIN_MEASURED
+    is_enough = measured >= MIN_MEASURED
     return SetRow(
         key=key,
         posts=sums["posts"] or 0,
@@ -218,7 +248,7 @@ def _row(
         medians={one: medians[one].get(key) if is_enough else None for one in RANKED},
         rate=_rate(sums) if is_enough else None,
         scored=scored,
-        above=high / scored if scored >= _MIN_MEASURED else None,
+        above=high / scored if scored >= MIN_MEASURED else None,
         steps=steps[key],
     )
 

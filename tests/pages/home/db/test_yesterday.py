@@ -11,7 +11,7 @@ from tests.pages.sources import some_staff, source, words
 from tests.scores.posts import checkpoint, post
 from trackers.ingest.sources.models import SourceTweet
 from trackers.rollups.recount import quarter_at, recount
-from trackers.sets.leaderboards import update
+from trackers.sets.leaderboards import asked
 from trackers.tweets.checkpoints.ages import AGES
 
 pytestmark = pytest.mark.django_db
@@ -60,7 +60,7 @@ def test_authors_are_listed_for_a_person_without_sources(client, posts):
 
 
 def test_more_posts_than_are_counted_at_once_lead_to_the_hourly_list(staff, posts, monkeypatch):
-    monkeypatch.setattr(update, "MAX_POSTS", 3)
+    monkeypatch.setattr(asked, "MAX_POSTS", 3)
 
     content = flat(staff.get("/?part=yesterday"))
 

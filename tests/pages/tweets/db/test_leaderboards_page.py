@@ -5,18 +5,24 @@ from datetime import timedelta
 from io import StringIO
 
 import pytest
+from django.contrib.auth.models import Permission, User
 from django.utils import timezone
+from django.utils.html import escape
 
 from tests.factories import id_born
 from tests.pages.sources import words
-from tests.rollups.posted import measured_at, tracked
+from tests.rollups.posted import measured_at, tracked, yielded
+from trackers import tasks
 from trackers.ingest.sources.models import Source
 from trackers.rollups.models import Rollup, RollupKind
 from trackers.rollups.update import update_rollups
+from trackers.saved_views.models import SavedView
 from trackers.scores.update import update_scores
-from trackers.sets.leaderboards.models import Leaderboard
+from trackers.sets.leaderboards.models import LargeLeaderboard, Leaderboard
 from trackers.sets.leaderboards.update import update_leaderboards
 from trackers.tweets.models import Author
+from trackers.tweets.tags.names import get_or_create_tag
+from trackers.tweets.tags.tagging import tag_tweets
 from tweetwatch.pieces import Deadline
 
 pytestmark = pytest.mark.django_db
@@ -88,7 +94,7 @@ def test_days_are_counted_at_once(staff, two_authors):
 
     assert "1 @ada 1 50K" in said(staff, f"?{week}")
     Rollup.objects.filter(kind=RollupKind.ALL).update(posts=9_000)
-    assert "up to 20,000 are counted at once. Choose fewer days" in said(staff, f"?{week}")
+    assert "up to 20,000 are counted at once. A worker can count" in said(staff, f"?{week}")
     assert staff.get(f"/leaderboards/leaderboard.csv?{week}").status_code == 400
     assert "A period takes its first and its last day." in said(staff, "?from=2026-01-01")
     assert "The period ends before it begins." in said(staff, "?from=2026-01-02&until=2026-01-01")
@@ -131,3 +137,59 @@ def make_again():
     now = timezone.now() + HOUR
     update_rollups(now=now, deadline=Deadline.after(60))
     update_leaderboards(now=now, deadline=Deadline.after(60))
+
+
+def test_sets_within_a_source_a_tag_or_a_view_are_chosen_by_name(staff, two_authors):
+    source = Source.objects.create(kind="account", of="nasa")
+    id = posted(7, 4 * DAY, 3000)
+    yielded(source.pk, id)
+    tag_tweets(get_or_create_tag("launch").pk, [id])
+    me = User.objects.get(username="ada")
+    view = SavedView.objects.create(user=me, name="Vera's", query="author=vera")
+
+    page = staff.get("/leaderboards/").content.decode()
+
+    for address, name in (
+        (f"source/{source.pk}", str(source)), ("tag/launch", "launch"),
+        (f"view/{view.pk}", "Vera's"),
+    ):  # fmt: skip
+        assert f'<option value="{address}">{escape(name)}</option>' in page
+        text = said(staff, f"?within={address}")
+        assert "within" in text
+        assert "@ada" not in text
+    assert "1 @vera 1 3K" in said(staff, "?within=tag/launch")
+    assert "1 @vera 7 24K" in said(staff, f"?within=view/{view.pk}")
+    assert (
+        'value="tag/launch" selected'
+        in staff.get("/leaderboards/?within=tag/launch").content.decode()
+    )
+    assert "There is no such set; these are of all tweets." in said(staff, "?within=tag/nothing")
+    assert "look at all tweets" in said(staff, "?within=tag/launch&period=24h")
+
+
+def test_many_posts_are_counted_by_a_worker_on_request(staff, two_authors):
+    today = timezone.now().date()
+    query = f"?from={today - 6 * DAY}&until={today}"
+    Rollup.objects.filter(kind=RollupKind.ALL).update(posts=9_000)
+
+    answer = staff.post(f"/leaderboards/count{query}", follow=True)
+
+    assert "A worker counts this list." in words(answer.content.decode())
+    assert 'hx-trigger="tick from:body"' in answer.content.decode()
+    [row] = LargeLeaderboard.objects.all()
+    tasks.count_large_leaderboard(row.pk)
+    assert "1 @ada 1 50K" in said(staff, query)
+    assert "hx-get" not in staff.get(f"/leaderboards/{query}&part=board").content.decode()
+    assert staff.get(f"/leaderboards/leaderboard.csv{query}").status_code == 200
+
+
+def test_a_person_without_sources_lists_nothing_within_one(client, two_authors):
+    source = Source.objects.create(kind="account", of="nasa")
+    reader = User.objects.create_user("ben")
+    reader.user_permissions.add(Permission.objects.get(codename="view_tweet"))
+    client.force_login(reader)
+
+    page = client.get(f"/leaderboards/?within=source/{source.pk}").content.decode()
+
+    assert "There is no such set" in page
+    assert "@nasa" not in page

@@ -51,7 +51,7 @@ def test_the_filtered_page_names_its_source_and_the_source_links_to_it(staff):
 
 
 def test_many_imports_hide_no_source_in_the_filter(staff, monkeypatch):
-    monkeypatch.setattr("trackers.dashboards.tweets.list_views.MAX_SOURCES_OFFERED", 3)
+    monkeypatch.setattr("trackers.ingest.sources.models.MAX_OFFERED", 3)
     made, first, *_ = source(), *(source(kind="import", of=f"{n}.txt") for n in range(4))
 
     def choices(query):

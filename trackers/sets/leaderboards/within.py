@@ -1,0 +1,110 @@
+"""The sets of one kind among the posts of another set: a source's authors, a tag's hashtags.
+
+ids of both periods ─> their posts at the age, so many at once ─ by key ─> a row for each set
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+from trackers.rollups.models import RollupKind
+from trackers.sets.figures import summary
+from trackers.sets.leaderboards.count import (
+    MAX_LISTED,
+    MIN_MEASURED,
+    RANKED,
+    STEPS,
+    ComparedSpans,
+    SetRow,
+)
+from trackers.sets.leaderboards.rank import ORDERS, ranked
+from trackers.sets.period_figures import SET_AGES
+from trackers.sets.posts import Post, read_posts
+from tweetwatch.database import array, cursor
+
+_PIECE = 20_000
+# By the key of the tweet, whatever the statistics say: LATERAL, OFFSET.
+_KEYS = """
+    SELECT asked.id, of.key FROM unnest(%(ids)s::bigint[]) AS asked(id)
+    CROSS JOIN LATERAL (
+        SELECT DISTINCT {key} AS key FROM {table} WHERE tweet_id = asked.id OFFSET 0
+    ) of
+"""
+KEYS_OF = {
+    RollupKind.SOURCE: _KEYS.format(key="source_id::text", table="trackers_sourcetweet"),
+    RollupKind.TAG: _KEYS.format(key="tag_id::text", table="trackers_tweettag"),
+    RollupKind.HASHTAG: _KEYS.format(key="unnest(hashtags)", table="trackers_tweettext"),
+    RollupKind.DOMAIN: _KEYS.format(key="unnest(domains)", table="trackers_tweettext"),
+}
+
+
+def count_within(
+    kind: RollupKind,
+    ids: Sequence[int],
+    spans: ComparedSpans,
+    *,
+    progress: Callable[[int], object] = lambda _: None,
+) -> list[SetRow]:
+    """The sets that are highest by any figure, counted from these tweets alone. `progress` is
+    called with how many were read."""
+    by_key: dict[str, list[Post]] = defaultdict(list)
+    for first in range(0, len(ids), _PIECE):
+        for key, post in _keyed_posts(kind, ids[first : first + _PIECE], spans.age):
+            by_key[key].append(post)
+        progress(min(first + _PIECE, len(ids)))
+    rows = [row for key, posts in by_key.items() if (row := _row(key, posts, spans)).posts]
+    highest = {
+        row.key: row
+        for metric in RANKED
+        for by in ORDERS
+        for row in ranked(rows, by=by, metric=metric, most=MAX_LISTED)
+    }
+    return list(highest.values())
+
+
+def _keyed_posts(kind: RollupKind, ids: Iterable[int], age: str) -> Iterator[tuple[str, Post]]:
+    # The share above usual is that of views, as in lists of all tweets.
+    posts = read_posts(ids, age=SET_AGES[age], metric="views")
+    match kind:
+        case RollupKind.AUTHOR:
+            yield from ((str(post.author), post) for post in posts.values() if post.author)
+        case RollupKind.LANGUAGE:
+            yield from ((post.lang, post) for post in posts.values() if post.lang)
+        case _:
+            with cursor() as db:
+                keys = db.execute(KEYS_OF[kind], {"ids": array(posts)}, binary=True).fetchall()
+            yield from ((key, posts[id]) for id, key in keys)
+
+
+def _row(key: str, posts: Sequence[Post], spans: ComparedSpans) -> SetRow:
+    this = [post for post in posts if post.at in spans.this]
+    now = summary(this, spans.old, "views")
+    before = summary([post for post in posts if post.at in spans.before], spans.old_before, "views")
+    is_enough = now.measured >= MIN_MEASURED
+    return SetRow(
+        key=key,
+        posts=now.posts,
+        posts_before=before.posts,
+        old=now.old_enough,
+        measured=now.measured,
+        totals={metric: now.total[metric] for metric in RANKED},
+        before={metric: before.total[metric] for metric in RANKED},
+        medians={metric: now.median[metric] if is_enough else None for metric in RANKED},
+        rate=now.rate if is_enough else None,
+        scored=now.scored,
+        above=now.above,
+        steps=_steps(posts, spans),
+    )
+
+
+def _steps(posts: Iterable[Post], spans: ComparedSpans) -> dict[str, list[int]]:
+    begin = spans.before.since
+    length = (spans.this.until - begin) / STEPS
+    steps = {metric: [0] * STEPS for metric in RANKED}
+    for post in posts:
+        if post.counts is not None:
+            place = min(int((post.at - begin) / length), STEPS - 1)
+            for metric, totals in steps.items():
+                totals[place] += getattr(post.counts, metric) or 0
+    return steps
