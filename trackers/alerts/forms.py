@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import Any, cast
 
 from django import forms
-from django.contrib.auth.models import User
+from django.contrib.auth.models import AnonymousUser, User
 from django.core.exceptions import ValidationError
-from django.db.models import Model
+from django.db.models import Model, QuerySet
 from django.utils import timezone
 
 from trackers.alerts.kinds import ABOUT_TWEETS, SHAPES, RuleKind
@@ -27,15 +28,29 @@ from trackers.channels.models import Channel
 from trackers.ingest.sources.models import Source
 from trackers.ingest.sources.naming import meant_source, username
 from trackers.ingest.tweet_ids import id_of
+from trackers.saved_views.models import Person, SavedView
 from trackers.schedule.durations import spoken
 from trackers.schedule.forms import LengthField
 from trackers.tweets.finding.names import authors_called, is_known
 from trackers.tweets.models import METRICS, Author, Tweet
+from trackers.tweets.tags.models import Tag
+from trackers.tweets.tags.names import find_tag
 
 About = AlertRule.About
 _THERE: dict[str, type[Model]] = {
-    About.TWEET: Tweet, About.AUTHOR: Author, About.SOURCE: Source
+    About.TWEET: Tweet, About.AUTHOR: Author, About.SOURCE: Source, About.TAG: Tag,
+    About.VIEW: SavedView,
 }  # fmt: skip
+# How a person names one.
+_NAME_OF: dict[str, Callable[[Any], str]] = {
+    About.AUTHOR: str,
+    About.SOURCE: lambda source: source.of,
+    About.TAG: lambda tag: tag.name,
+    About.VIEW: lambda view: view.name,
+}
+_BY: dict[str, str] = {About.TAG: "its name", About.VIEW: "its name"}
+_CALLED: dict[str, str] = {About.TWEET: "tracked tweet", About.VIEW: "saved view"}
+_MAX_OFFERED = 200
 _OF_A_KIND = ("metric", "minutes", "at", "times", "late_by", "lasting")
 _RULE_FIELDS = (
     "kind",
@@ -50,7 +65,9 @@ _RULE_FIELDS = (
     "enabled",
 )
 # The page of one, in an address of ours.
-_OUR_PAGE = re.compile(r"/(?P<page>tweets|authors|sources)/(?P<id>[0-9]{1,19})/?(?:[?#]|$)")
+_OUR_PAGE = re.compile(
+    r"/(?P<page>tweet|author|source|sets/tag|sets/view)s?/(?P<id>[0-9]{1,18})/?(?:[?#]|$)"
+)
 # Longer ones name nothing.
 _NUMBER = re.compile(r"[0-9]{1,18}")
 _AT_OF_USUAL = 100
@@ -83,7 +100,7 @@ class AddressesField(forms.CharField):
 
 
 class SubjectField(forms.CharField):
-    """Which tweet, author or source: as a person knows it, or its number."""
+    """Which tweet, author, source, tag or view: as a person knows it, or its number."""
 
     def prepare_value(self, value: Any) -> Any:
         return value if value is None else str(value)
@@ -92,11 +109,18 @@ class SubjectField(forms.CharField):
         return str(initial or "") != (data or "")
 
 
-def _subject_id(about: str, text: str) -> int | None:
-    """None where it names nothing that is known here."""
+def _subject_id(about: str, text: str, reader: Person) -> int | None:
+    """None where it names nothing that is known here. `reader`: whose views have their names."""
     ours = _OUR_PAGE.search(text)
-    if ours and f"{about}s" == ours["page"]:
+    if ours and about == ours["page"].removeprefix("sets/"):
         return int(ours["id"])
+    if about in (About.TAG, About.VIEW):
+        named = (
+            find_tag(text)
+            if about == About.TAG
+            else SavedView.objects.seen_by(reader).filter(name__iexact=text).first()
+        )
+        return named.pk if named else int(text) if _NUMBER.fullmatch(text) else None
     if about == About.TWEET:
         return id_of(text)
     if _NUMBER.fullmatch(text):
@@ -129,8 +153,9 @@ class RuleForm(forms.ModelForm):
     of = SubjectField(
         required=False,
         label="Which one",
-        widget=forms.TextInput(attrs=_PLAIN),
-        help_text="@name, a link, a search as it is written, or its number. Leave empty for all.",
+        widget=forms.TextInput(attrs={**_PLAIN, "list": "subjects"}),
+        help_text="@name, a link, a search as it is written, the name of a tag or of a saved view. "
+        "Leave empty for all.",
     )
 
     class Meta:
@@ -159,8 +184,15 @@ class RuleForm(forms.ModelForm):
             "by_event": "",
         }
 
-    def __init__(self, *args: Any, kind: str = "", **given: Any) -> None:
+    def __init__(
+        self, *args: Any, kind: str = "", reader: Person | None = None, **given: Any
+    ) -> None:
+        """`reader`: who fills it in, and whose saved views it knows."""
         super().__init__(*args, **given)
+        self.reader = reader or AnonymousUser()
+        # As in an address; the form has its name.
+        self.subject = {name: self.initial.get(name) for name in ("about", "of")}
+        self.initial["of"] = self.name_of(self.subject["about"] or "", self.subject["of"])
         self.is_new = self.instance.pk is None
         self.kind = kind if self.is_new else self.instance.kind
         self.fields["name"].required = False
@@ -235,7 +267,8 @@ class RuleForm(forms.ModelForm):
         if kind == RuleKind.MILESTONE and not self.errors:
             self.check_figure(cleaned)
         if not cleaned.get("name") and not self.errors:
-            cleaned["name"] = title(kind, cleaned["about"], cleaned["of"], cleaned["metric"])
+            about, of = cleaned["about"], cleaned["of"]
+            cleaned["name"] = title(kind, about, self.name_of(about, of), cleaned["metric"])[:80]
         return cleaned
 
     def fill_in(self, cleaned: dict[str, Any], kind: AlertRule.Kind) -> None:
@@ -253,19 +286,50 @@ class RuleForm(forms.ModelForm):
 
     def check_about(self, cleaned: dict[str, Any], kind: AlertRule.Kind) -> None:
         about, text = cleaned["about"], str(cleaned["of"] or "").strip()
-        cleaned["of"] = of = _subject_id(about, text) if text else None
+        cleaned["of"] = of = _subject_id(about, text, self.reader) if text else None
         if about not in SHAPES[kind].about:
             self.refuse("about", "This kind of rule cannot be about that. Choose another subject.")
         elif about != About.ANY and "of" not in self.errors:
             is_same = not self.is_new and (about, of) == (self.instance.about, self.instance.of)
-            if not is_same and not (of and _THERE[about].objects.filter(pk=of).exists()):  # type: ignore[attr-defined]
-                what = "tracked tweet" if about == About.TWEET else about
+            if not is_same and not (of and self.known(about).filter(pk=of).exists()):
+                what = _CALLED.get(about, about)
                 self.refuse(
                     "of",
                     f"No {what} called “{text[:60]}” is known here."
                     if text
-                    else f"Say which {what}: @name, a link, or its number.",
+                    else f"Say which {what}: {_BY.get(about, '@name, a link, or its number')}.",
                 )
+
+    def known(self, about: str) -> QuerySet[Any]:
+        """What a rule may be about: views that the person sees, tags that were not removed."""
+        if about == About.VIEW:
+            return SavedView.objects.seen_by(self.reader)
+        if about == About.TAG:
+            return Tag.objects.live().by_name()
+        return _THERE[about]._default_manager.all()
+
+    def name_of(self, about: str, of: Any) -> str:
+        """What one types for it; its number where a name means another one, or none."""
+        number = "" if of is None else str(of)
+        if about not in _NAME_OF or not _NUMBER.fullmatch(number):
+            return number
+        row = self.known(about).filter(pk=int(number)).first()
+        name = "" if row is None else _NAME_OF[about](row)
+        is_found = bool(name) and _subject_id(about, name, self.reader) == int(number)
+        return name if is_found else number
+
+    @property
+    def offered(self) -> list[tuple[str, str]]:
+        """Names of tags and of saved views to choose from, and which it is."""
+        if "of" not in self.fields:
+            return []
+        allowed = dict(self.fields["about"].choices)  # type: ignore[attr-defined]
+        return [
+            (_NAME_OF[about](row), what)
+            for about, what in ((About.TAG, "tag"), (About.VIEW, "saved view"))
+            if about in allowed
+            for row in self.known(about)[:_MAX_OFFERED]
+        ]
 
     def check_figure(self, cleaned: dict[str, Any]) -> None:
         """Reject a figure that the tweet already has: it would never be reached."""

@@ -51,12 +51,12 @@ def judge(built_in: Iterable[Observation], *, now: datetime) -> Sequence[News]:
         observations += velocity_findings(_of(rules, RuleKind.VELOCITY), now=now)
         judged |= _ids_of(rules, RuleKind.VELOCITY)
     with _trying("what is better than usual"):
-        unusual, risen = unusual_findings(_of(rules, RuleKind.USUAL))
+        unusual, risen = unusual_findings(_of(rules, RuleKind.USUAL), now=now)
         observations += unusual
     with _trying("milestones"):
         observations += milestones.reached_findings(_of(rules, RuleKind.MILESTONE))
         judged |= _ids_of(rules, RuleKind.MILESTONE)
-        crossed, place = milestones.crossed_findings(_of(rules, RuleKind.MILESTONE))
+        crossed, place = milestones.crossed_findings(_of(rules, RuleKind.MILESTONE), now=now)
         observations += crossed
         is_read = True
 

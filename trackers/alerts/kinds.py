@@ -17,7 +17,7 @@ class Shape:
     rest: timedelta  # the default pause
 
 
-_ABOUT_ANY_TWEET = (About.ANY, About.TWEET, About.AUTHOR, About.SOURCE)
+_ABOUT_ANY_TWEET = tuple(About)
 _ONE_HOUR, _TWENTY_FOUR_HOURS = timedelta(hours=1), timedelta(days=1)
 
 SHAPES = {

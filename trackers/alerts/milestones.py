@@ -10,10 +10,12 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable, Sequence
+from datetime import datetime
 from typing import Any
 
 import orjson
 
+from trackers.alerts.membership import tweets_of_sets
 from trackers.alerts.models import AlertPlace, AlertRule
 from trackers.alerts.velocity import SOURCES_MOST, author_names, tweet_finding
 from trackers.events.delivery.formats import EventRow
@@ -65,7 +67,9 @@ def _make_milestones(rules: Iterable[AlertRule]) -> None:
     Milestone.objects.bulk_create(wanted, ignore_conflicts=True)
 
 
-def crossed_findings(rules: Sequence[AlertRule]) -> tuple[list[Observation], Cursor | None]:
+def crossed_findings(
+    rules: Sequence[AlertRule], *, now: datetime
+) -> tuple[list[Observation], Cursor | None]:
     """What crossed since the last time, and how far was read, to be saved in the same transaction.
 
     None: there is no such rule, and nothing is watched.
@@ -76,7 +80,7 @@ def crossed_findings(rules: Sequence[AlertRule]) -> tuple[list[Observation], Cur
     _make_milestones(chosen)
     topics = watch([MILESTONES_TOPIC])
     events, reached = _read_events(Wanted(frozenset(topics.values())))
-    return _findings_of(chosen, events), reached
+    return _findings_of(chosen, events, now=now), reached
 
 
 def _read_events(wanted: Wanted) -> tuple[list[EventRow], Cursor]:
@@ -105,7 +109,9 @@ def store_place(at: Cursor | None) -> None:
     AlertPlace.objects.update_or_create(pk=1, defaults={"place": at.place, "nth": at.nth})
 
 
-def _findings_of(rules: Sequence[AlertRule], events: Sequence[EventRow]) -> list[Observation]:
+def _findings_of(
+    rules: Sequence[AlertRule], events: Sequence[EventRow], *, now: datetime
+) -> list[Observation]:
     by_figure: dict[tuple[str, int], list[AlertRule]] = {}
     for rule in rules:
         by_figure.setdefault((rule.metric, rule.at), []).append(rule)
@@ -118,13 +124,18 @@ def _findings_of(rules: Sequence[AlertRule], events: Sequence[EventRow]) -> list
     ]
     origins = _origins_of(tweet for tweet, _, _ in crossed)
     authors = author_names({author for author, _ in origins.values() if author is not None})
+    candidates: dict[int, set[int]] = {}
+    for tweet, _, wanted in crossed:
+        for rule in wanted:
+            candidates.setdefault(rule.pk, set()).add(tweet)
+    theirs = tweets_of_sets(rules, candidates, now=now)
     observations: dict[str, Observation] = {}
     for tweet, data, wanted in crossed:
         if tweet not in origins:
             continue  # Untracked meanwhile.
         author, sources = origins[tweet]
         for rule in wanted:
-            if _is_of(rule, author, sources):
+            if tweet in theirs[rule.pk] if rule.pk in theirs else _is_of(rule, author, sources):
                 whose = f" of {authors[author]}" if author in authors else ""
                 sentence = (
                     f"Tweet {tweet}{whose} has reached {rule.at:,} {rule.metric}: "

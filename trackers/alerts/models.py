@@ -35,8 +35,8 @@ LEAST_REST, MOST_REST = timedelta(minutes=1), timedelta(days=30)
 class AlertRule(models.Model):
     """What a person wants to know at once. Which fields count depends on the kind (`alerts.kinds`).
 
-    A tweet, author or source is stored only as an id: it may be gone tomorrow, and the rule then
-    says so.
+    A tweet, author, source, tag or saved view is stored only as an id: it may be gone tomorrow, and
+    the rule then says so.
     """
 
     class Kind(models.TextChoices):
@@ -54,12 +54,17 @@ class AlertRule(models.Model):
         TWEET = "tweet", "one tweet"
         AUTHOR = "author", "one author's tweets"
         SOURCE = "source", "one source"
+        TAG = "tag", "the tweets with a tag"
+        VIEW = "view", "the tweets of a saved view"
 
     name = models.CharField(max_length=80, help_text="The subject of the e-mails.")
     kind = models.CharField(max_length=10, choices=Kind)
     about = models.CharField(max_length=6, choices=About, default=About.ANY)
     of = models.BigIntegerField(
-        "id", null=True, blank=True, help_text="The number of the tweet, author or source."
+        "id",
+        null=True,
+        blank=True,
+        help_text="The number of the tweet, author, source, tag or saved view.",
     )
 
     metric = models.CharField(

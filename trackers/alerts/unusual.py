@@ -1,7 +1,7 @@
 """Rules about what does far better than usual.
 
 rules about one tweet ─> its score now, whatever it is ────────────────────────┐
-rules about all, an author, a source ─> scores that rose since the last minute ─┴─> who is far above
+rules about all, an author, a source … ─> scores that rose in the last minute ─┴─> who is far above
 The scores are those of tweets that crossed an age, stand out, or move (trackers.scores.update).
 """
 
@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 
+from trackers.alerts.membership import of_these_sets, searched_as
 from trackers.alerts.models import AlertRule
-from trackers.alerts.velocity import MAX_FINDINGS, SOURCES_MOST, author_names, tweet_finding
+from trackers.alerts.velocity import SOURCES_MOST, author_names, tweet_finding
 from trackers.alerts.words import lasting
 from trackers.outbox.findings import Observation
 from trackers.scores.models import ScoreRise
@@ -38,13 +39,15 @@ class _Compared:
     scores: Mapping[str, Scored]
 
 
-def unusual_findings(rules: Sequence[AlertRule]) -> tuple[list[Observation], int | None]:
+def unusual_findings(
+    rules: Sequence[AlertRule], *, now: datetime
+) -> tuple[list[Observation], int | None]:
     """The observations, and up to which rise they go, to be deleted in the same transaction."""
     of_one = [rule for rule in rules if rule.about == AlertRule.About.TWEET]
     of_many = [rule for rule in rules if rule.about != AlertRule.About.TWEET]
     with cursor() as db:
         [reached] = db.execute(_REACHED, {"most": MAX_RISES}).fetchone() or [None]
-    risen = _risen(of_many, reached) if of_many and reached else []
+    risen = _risen(of_many, reached, now=now) if of_many and reached else []
     compared = _compare({rule.of or 0 for rule in of_one} | {tweet for _, tweet in risen})
     authors = author_names({one.tweet.author_id for one in compared.values()} - {None})  # type: ignore[arg-type]
     observations = []
@@ -65,20 +68,19 @@ def delete_rises(reached: int | None) -> None:
         ScoreRise.objects.filter(pk__lte=reached).delete()
 
 
-def _risen(rules: Sequence[AlertRule], reached: int) -> list[tuple[int, int]]:
+def _risen(rules: Sequence[AlertRule], reached: int, *, now: datetime) -> list[tuple[int, int]]:
     """Rules and tweets: the highest hundred of each rule."""
     params = {
         "rules": array(one.pk for one in rules),
         "metrics": [one.metric for one in rules],
         "times": [one.times for one in rules],
-        "abouts": [one.about for one in rules],
-        "ofs": [one.of for one in rules],
+        **searched_as(rules),
         "reached": reached,
         "sources_most": SOURCES_MOST,
-        "found_most": MAX_FINDINGS,
     }
     with cursor() as db:
-        return [(rule, tweet) for rule, tweet, _ in db.execute(_RISEN, params)]
+        rows = [(rule, tweet) for rule, tweet, _ in db.execute(_RISEN, params)]
+    return of_these_sets(rules, rows, now=now)
 
 
 def _compare(ids: set[int]) -> dict[int, _Compared]:

@@ -1,9 +1,9 @@
 """Rules about velocity: they read the lists of what grows fastest, never all tweets.
 
 rules about one tweet ─> that tweet is ranked, whatever its place ─┐
-rules about all, an author, a source ─> the lists ─────────────────┴─> who is fast enough
-A rule finds the hundred fastest. A list holds 2,000 tweets, so a rule about an author or a source
-finds only tweets among these.
+rules about all, an author, a source … ─> the lists ───────────────┴─> who is fast enough
+A rule finds the hundred fastest. A list holds 2,000 tweets, so a rule about an author, a source, a
+tag or a saved view finds only tweets among these.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
+from trackers.alerts.membership import of_these_sets, searched_as
 from trackers.alerts.models import AlertRule
 from trackers.alerts.words import lasting
 from trackers.outbox.findings import NO_PATIENCE, Observation
@@ -20,8 +21,6 @@ from trackers.tweets.models import Author
 from tweetwatch.database import array, cursor
 from tweetwatch.statements import statement
 
-# The most tweets that a rule finds at a time.
-MAX_FINDINGS = 100
 # How many sources of a tweet are read.
 SOURCES_MOST = 20
 
@@ -48,7 +47,7 @@ def velocity_findings(rules: Sequence[AlertRule], *, now: datetime) -> list[Obse
     named = sorted({one.of for one in rules if one.about == "tweet" and one.of is not None})
     if named:
         rank_named(named, now=now)
-    fast_tweets = _fast(rules)
+    fast_tweets = of_these_sets(rules, _fast(rules), now=now)
     by_id = {one.pk: one for one in rules}
     authors = author_names({one.author for one in fast_tweets if one.author is not None})
     return [_finding_of(by_id[one.rule], one, authors) for one in fast_tweets]
@@ -60,11 +59,9 @@ def _fast(rules: Sequence[AlertRule]) -> list[Fast]:
         "minutes": [one.minutes for one in rules],
         "metrics": [one.metric for one in rules],
         "ats": array(one.at for one in rules),
-        "abouts": [one.about for one in rules],
-        "ofs": [one.of for one in rules],
+        **searched_as(rules),
         "list_most": MAX_LIST_LENGTH,
         "sources_most": SOURCES_MOST,
-        "found_most": MAX_FINDINGS,
     }
     with cursor() as db:
         return [Fast._make(row) for row in db.execute(_FAST, params)]

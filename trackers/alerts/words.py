@@ -72,11 +72,15 @@ def _whose(rule: AlertRule) -> str:
             return f"a tweet of author {rule.of}"
         case AlertRule.About.SOURCE:
             return f"a tweet from source {rule.of}"
+        case AlertRule.About.TAG:
+            return f"a tweet with the tag {rule.of}"
+        case AlertRule.About.VIEW:
+            return f"a tweet of the saved view {rule.of}"
     return "a tweet"
 
 
-def title(kind: str, about: str, of: int | None, metric: str) -> str:
-    """The default name of a rule."""
+def title(kind: str, about: str, of: str, metric: str) -> str:
+    """The default name of a rule. `of`: what it is about, as a person knows it."""
     what = {
         AlertRule.Kind.VELOCITY: f"fast {metric}",
         AlertRule.Kind.MILESTONE: f"milestone of {metric}",

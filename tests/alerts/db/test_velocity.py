@@ -2,8 +2,8 @@
 
 from tests.alerts.conftest import HOUR, MINUTE, NOW, minute, moves, rule, stands_still, tweet
 from tests.factories import figures
+from trackers.alerts.membership import MAX_FINDINGS
 from trackers.alerts.models import AlertNotice, AlertRule
-from trackers.alerts.velocity import MAX_FINDINGS
 from trackers.ingest.sources.models import Source, SourceTweet
 from trackers.outbox.findings import Finding, prune_rested
 from trackers.schedule import tweet_changes

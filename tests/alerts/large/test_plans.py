@@ -7,12 +7,16 @@ import os
 import time
 
 import pytest
+from django.contrib.auth.models import User
 
 from tests.alerts.conftest import NOW, minute, rule
 from tests.plans import watched
 from trackers.alerts.unusual import MAX_RISES
 from trackers.ingest.sources.models import Source
+from trackers.saved_views.models import SavedView
 from trackers.tweets.models import Author
+from trackers.tweets.tags.names import get_or_create_tag
+from trackers.tweets.tags.tagging import tag_tweets
 from tweetwatch.database import cursor
 
 pytestmark = pytest.mark.django_db
@@ -20,7 +24,7 @@ TWEETS = int(os.environ.get("ALERTS_TWEETS", "10000"))
 NAMED = 20 if TWEETS > 10_000 else 3
 LARGE = {
     "trackers_tweet", "trackers_sourcetweet", "trackers_sample", "trackers_packedsamples",
-    "trackers_tweettext", "trackers_crossing",
+    "trackers_tweettext", "trackers_crossing", "trackers_tweettag",
 }  # fmt: skip
 # Every list is full: 2,000 by gain, and as many by velocity. Young ones are a tenth of them.
 FILL = (
@@ -71,6 +75,15 @@ def test_no_alert_rule_scans_the_table_of_tweets(monkeypatch):
         for of in range(1, 1 + NAMED):
             rule(kind, metric="likes", about="author", of=of, **params)
             rule(kind, metric="likes", about="tweet", of=(TWEETS - of) << 22, **params)
+    tag = get_or_create_tag("launch")
+    tag_tweets(tag.pk, [n << 22 for n in range(1, 4001, 2)])
+    user = User.objects.create_user("ada")
+    for n, query in enumerate((f"author={NAMED}", "q=post&min_likes=3", "tag=launch&lang=en")):
+        view = SavedView.objects.create(user=user, name=f"v{n}", query=query)
+        rule("velocity", metric="likes", about="view", of=view.pk, at=1)
+        rule("usual", metric="likes", about="view", of=view.pk, times=2)
+    rule("velocity", metric="likes", about="tag", of=tag.pk, at=1)
+    rule("usual", metric="likes", about="tag", of=tag.pk, times=2)
     rule("milestone", metric="likes", at=10, about="tweet", of=5 << 22)
     rule("milestone", metric="likes", at=10)
     for kind in ("lateness", "credential", "source", "budget"):

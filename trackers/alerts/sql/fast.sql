@@ -3,8 +3,8 @@
 WITH rule AS MATERIALIZED (
     SELECT * FROM unnest(
         %(rules)s::bigint[], %(minutes)s::int[], %(metrics)s::text[], %(ats)s::bigint[],
-        %(abouts)s::text[], %(ofs)s::bigint[]
-    ) AS r(rule_id, minutes, metric, at, about, of)
+        %(abouts)s::text[], %(ofs)s::bigint[], %(mosts)s::int[]
+    ) AS r(rule_id, minutes, metric, at, about, of, most)
 ),
 list AS MATERIALIZED (
     SELECT minutes, metric, min(at) AS at FROM rule WHERE about <> 'tweet'
@@ -55,8 +55,8 @@ found AS (
     ) t
     WHERE about = 'tweet' AND velocity >= rule.at
 )
-SELECT rule_id, tweet_id, author_id, metric, gain, velocity, since, until FROM (
+SELECT rule_id, tweet_id, author_id, placed.metric, gain, velocity, since, until FROM (
     SELECT *, row_number() OVER (
         PARTITION BY rule_id ORDER BY velocity DESC, tweet_id DESC) AS place
     FROM found
-) placed WHERE place <= %(found_most)s ORDER BY rule_id, place
+) placed JOIN rule USING (rule_id) WHERE place <= most ORDER BY rule_id, place

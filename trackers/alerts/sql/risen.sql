@@ -3,8 +3,8 @@
 WITH rule AS MATERIALIZED (
     SELECT * FROM unnest(
         %(rules)s::bigint[], %(metrics)s::text[], %(times)s::float8[], %(abouts)s::text[],
-        %(ofs)s::bigint[]
-    ) AS r(rule_id, metric, times, about, of)
+        %(ofs)s::bigint[], %(mosts)s::int[]
+    ) AS r(rule_id, metric, times, about, of, most)
 ),
 asked AS MATERIALIZED (
     SELECT metric, array_agg(DISTINCT times) AS times FROM rule GROUP BY metric
@@ -42,4 +42,4 @@ SELECT rule_id, tweet_id, author_id FROM (
     SELECT *, row_number() OVER (
         PARTITION BY rule_id ORDER BY score DESC, tweet_id DESC) AS place
     FROM found
-) placed WHERE place <= %(found_most)s ORDER BY rule_id, place
+) placed JOIN rule USING (rule_id) WHERE place <= most ORDER BY rule_id, place

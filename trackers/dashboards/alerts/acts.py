@@ -79,12 +79,12 @@ def add_alert(request: HttpRequest) -> HttpResponse:
     require_permission(request, ADD)
     subject = {name: request.GET[name] for name in _SUBJECT_PARAMS if name in request.GET}
     if not subject.get("of", "").isascii() or len(subject.get("of", "")) > 19:
-        raise Http404("There is no such tweet, author or source.")
+        raise Http404("There is no such tweet, author, source, tag or saved view.")
     kind = request.POST.get("kind") or request.GET.get("kind", "")
     if kind not in RuleKind.values:
         return _choose_kind(request, subject)
     start = {**subject, "to": request.user.email} if hasattr(request.user, "email") else subject
-    form = RuleForm(request.POST or None, kind=kind, initial=start)
+    form = RuleForm(request.POST or None, kind=kind, initial=start, reader=request.user)
     if request.method == "POST" and form.is_valid():
         show_message(request, save(form, on_page(request.user)))
         return redirect("alert", id=form.instance.pk)
@@ -95,7 +95,8 @@ def add_alert(request: HttpRequest) -> HttpResponse:
 @needs(VIEW_ALERTS)
 def edit_alert(request: HttpRequest, id: int) -> HttpResponse:
     require_permission(request, CHANGE)
-    form = RuleForm(request.POST or None, instance=get_object_or_404(AlertRule, pk=id))
+    rule = get_object_or_404(AlertRule, pk=id)
+    form = RuleForm(request.POST or None, instance=rule, reader=request.user)
     if request.method == "POST" and form.is_valid():
         show_message(request, save(form, on_page(request.user)))
         return redirect("alert", id=id)
@@ -118,12 +119,13 @@ def _choose_kind(request: HttpRequest, subject: dict[str, str]) -> HttpResponse:
 
 
 def _rule_form_page(request: HttpRequest, form: RuleForm) -> HttpResponse:
-    subject = {name: form.initial[name] for name in _SUBJECT_PARAMS if form.initial.get(name)}
+    subject = {name: of for name, of in form.subject.items() if of}
     return form_page(
         request,
         "dashboards/alerts/form.html",
         form,
         kind=RuleKind(form.kind).label,
         same=urlencode(subject),
+        offered=form.offered,
         fields=[form[name] for name in form.fields if name != "kind"],
     )

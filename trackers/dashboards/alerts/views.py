@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
+from urllib.parse import urlencode
 
 from django.conf import settings
 from django.contrib.auth.models import User
@@ -26,10 +27,12 @@ from trackers.dashboards.parts import render_parts
 from trackers.dashboards.tweet_rows import texts_of
 from trackers.dashboards.words import Moment, ago, ahead, commas
 from trackers.ingest.sources.models import Source
+from trackers.saved_views.models import SavedView
 from trackers.schedule.durations import spoken
 from trackers.schedule.intervals import current
 from trackers.tweets.models import Author, Tweet
 from trackers.tweets.snowflake import LARGEST_ID
+from trackers.tweets.tags.models import Tag
 
 _RECENT_NOTICES, _LOG_PAGE_SIZE, _MAX_WAITING_COUNTED = 10, 50, 1000
 # Lines of a notice; the log has all.
@@ -43,10 +46,20 @@ _SENT = (
         ChannelMessage.objects.select_related("channel").defer("lines", "channel__address"),
     ),
 )
+_SUBJECTS: dict[str, QuerySet[Any]] = {
+    About.TWEET: Tweet.objects.all(),
+    About.AUTHOR: Author.objects.all(),
+    About.SOURCE: Source.objects.all(),
+    About.TAG: Tag.objects.live(),
+    About.VIEW: SavedView.objects.all(),
+}
+_KIND_WORDS: dict[str, str] = {About.TAG: "tag", About.VIEW: "saved view"}
 _SUBJECT_GONE: dict[str, str] = {
     About.TWEET: "This tweet is no longer tracked. Track it again, or remove the rule.",
     About.AUTHOR: "This author is not known any more. Remove the rule.",
     About.SOURCE: "This source was removed. Remove the rule, too.",
+    About.TAG: "This tag was removed. Choose another one, or remove the rule.",
+    About.VIEW: "This saved view was removed. Choose another one, or remove the rule.",
 }
 
 
@@ -189,19 +202,19 @@ class NoticeRow:
 
 
 def _rule_rows(rules: Iterable[AlertRule]) -> list[RuleRow]:
-    """Three queries more, however many rules there are."""
+    """A query more for each thing that they are about, however many rules there are."""
     rules = list(rules)
-    names: dict[tuple[str, int], str] = {}
-    for about, model in ((About.TWEET, Tweet), (About.AUTHOR, Author), (About.SOURCE, Source)):
+    subjects: dict[tuple[str, int], Any] = {}
+    for about, there in _SUBJECTS.items():
         ids = [rule.of for rule in rules if rule.about == about and rule.of is not None]
-        rows = model._default_manager.in_bulk(ids) if ids else {}
-        names |= {(about, id): str(row) for id, row in rows.items()}
-    return [_rule_row(rule, names) for rule in rules]
+        rows = there.in_bulk(ids) if ids else {}
+        subjects |= {(about, id): row for id, row in rows.items()}
+    return [_rule_row(rule, subjects.get((rule.about, rule.of or 0))) for rule in rules]
 
 
-def _rule_row(rule: AlertRule, names: dict[tuple[str, int], str]) -> RuleRow:
-    of = rule.of or 0
-    name = names.get((rule.about, of), "")
+def _rule_row(rule: AlertRule, subject: Any) -> RuleRow:
+    """`subject`: the row that it is about; None: it is about all, or that is gone."""
+    of, name = rule.of or 0, "" if subject is None else str(subject)
     is_there = rule.about == About.ANY or bool(name)
     return RuleRow(
         id=rule.pk,
@@ -209,7 +222,7 @@ def _rule_row(rule: AlertRule, names: dict[tuple[str, int], str]) -> RuleRow:
         kind=rule.get_kind_display(),
         condition=f"When {condition(rule)}.",
         subject="" if rule.about == About.ANY else _subject_name(rule.about, of, name),
-        link=reverse(rule.about, args=[of]) if is_there and name else "",
+        link=_subject_link(rule.about, subject) if name else "",
         missing="" if is_there else _SUBJECT_GONE[rule.about],
         tells=_recipients_text(rule),
         rest=spoken(rule.rest),
@@ -218,7 +231,20 @@ def _rule_row(rule: AlertRule, names: dict[tuple[str, int], str]) -> RuleRow:
 
 
 def _subject_name(about: str, of: int, name: str) -> str:
-    return f"Tweet {of}" if about == About.TWEET else (name or f"{about} {of}")
+    if about == About.TWEET:
+        return f"Tweet {of}"
+    if not name:
+        return f"{_KIND_WORDS.get(about, about)} {of}"
+    return f"{_KIND_WORDS[about]} {name}" if about in _KIND_WORDS else name
+
+
+def _subject_link(about: str, row: Any) -> str:
+    """The page of what a rule is about; of a tag and a view, the list of their tweets."""
+    if about == About.TAG:
+        return f"{reverse('tweets')}?{urlencode({'tag': row.name})}"
+    if about == About.VIEW:
+        return f"{reverse('tweets')}?{row.query}"
+    return reverse(about, args=[row.pk])
 
 
 def _recipients_text(rule: AlertRule) -> str:

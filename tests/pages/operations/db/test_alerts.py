@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 from django.contrib.admin.models import LogEntry
-from django.contrib.auth.models import User
+from django.contrib.auth.models import Group, User
 from django.utils import timezone
 
 from tests.alerts.conftest import rule, tweet
@@ -18,7 +18,10 @@ from trackers.alerts.models import AlertDigest, AlertMail, AlertNotice, AlertRul
 from trackers.alerts.velocity import tweet_finding
 from trackers.ingest.sources.models import Source
 from trackers.outbox.findings import News
+from trackers.saved_views.models import SavedView
 from trackers.tweets.models import Author, Tweet, TweetText
+from trackers.tweets.tags.models import Tag
+from trackers.tweets.tags.names import get_or_create_tag
 
 ADD = "/alerts/add/"
 FAST = {"kind": "velocity", "about": "any", "metric": "likes", "minutes": 60, "at": 1000,
@@ -185,7 +188,8 @@ def test_pages_of_tweets_authors_and_sources_link_to_the_rule_form(staff):
     ):  # fmt: skip
         assert f"{ADD}?about={about}&amp;of={of}" in staff.get(page).content.decode()
         chosen = staff.get(f"{ADD}?kind=source&about={about}&of={of}").content.decode()
-        assert f'value="{of}"' in chosen or about != "source"
+        # By the name that a person would type.
+        assert 'value="cats"' in chosen or about != "source"
     assert "A credential fails" not in words(staff.get(f"{ADD}?about=tweet&of=1"))
     assert staff.get(f"{ADD}?about=tweet&of=é").status_code == 404
 
@@ -357,3 +361,64 @@ def test_the_admin_links_to_the_page_of_a_rule_and_has_the_log(staff):
     made = AlertNotice.objects.get()
     assert "It grows." in words(staff.get("/admin/trackers/alertnotice/"))
     assert staff.get(f"/admin/trackers/alertnotice/{made.pk}/change/").status_code == 200
+
+
+@pytest.fixture
+def launch(staff):
+    ada = User.objects.get(username="ada")
+    return SavedView.objects.create(user=ada, name="Liked", query="min_likes=5")
+
+
+@pytest.mark.parametrize(
+    "typed", ["Launch", "#launch", " launch ", "{id}", "https://w.example/sets/tag/{id}/"]
+)
+def test_a_rule_takes_a_tag_by_its_name(staff, typed):
+    tag = get_or_create_tag("Launch")
+
+    reply = staff.post(ADD, {**FAST, "about": "tag", "of": typed.format(id=tag.pk), "name": ""})
+
+    assert reply.status_code == 302, words(reply)
+    made = AlertRule.objects.get()
+    assert (made.about, made.of, made.name) == ("tag", tag.pk, "Fast likes, tag Launch")
+    page = staff.get(f"/alerts/{made.pk}/").content.decode()
+    assert '<a href="/tweets/?tag=Launch" dir="auto">tag Launch</a>' in page
+    assert 'name="of" value="Launch"' in staff.get(f"/alerts/{made.pk}/edit/").content.decode()
+
+    Tag.objects.update(ended_at=timezone.now())
+    assert "This tag was removed." in words(staff.get("/alerts/"))
+
+
+def test_a_rule_takes_a_saved_view_by_its_name(staff, launch):
+    form = staff.get(f"{ADD}?kind=velocity&about=view&of={launch.pk}").content.decode()
+    assert 'name="of" value="Liked"' in form
+    assert '<option value="Liked">saved view</option>' in form
+    assert f"about=view&amp;of={launch.pk}" in form
+
+    staff.post(ADD, {**FAST, "about": "view", "of": "liked", "name": ""})
+
+    made = AlertRule.objects.get()
+    assert (made.of, made.name) == (launch.pk, "Fast likes, view Liked")
+    page = staff.get(f"/alerts/{made.pk}/").content.decode()
+    assert '<a href="/tweets/?min_likes=5" dir="auto">saved view Liked</a>' in page
+    launch.delete()
+    assert "This saved view was removed." in words(staff.get("/alerts/"))
+    # It can be changed all the same, and told to be about something else.
+    edit = {**FAST, "about": "view", "of": str(made.of), "at": 7}
+    assert staff.post(f"/alerts/{made.pk}/edit/", edit).status_code == 302
+    assert AlertRule.objects.get().at == 7
+
+
+def test_a_rule_cannot_be_about_a_view_of_another_person(staff):
+    eve, desk = User.objects.create_user("eve"), Group.objects.create(name="Desk")
+    view = SavedView.objects.create(user=eve, name="Hers", query="min_likes=5")
+    for typed in ("Hers", str(view.pk), f"/sets/view/{view.pk}/", "", "9" * 19):
+        reply = staff.post(ADD, {**FAST, "about": "view", "of": typed})
+        told = words(reply)
+        assert reply.status_code == 400
+        assert "No saved view called" in told or "Say which saved view: its name." in told
+    assert "Hers" not in staff.get(f"{ADD}?kind=velocity&about=view&of={view.pk}").content.decode()
+
+    view.team = desk
+    view.save()
+    User.objects.get(username="ada").groups.add(desk)
+    assert staff.post(ADD, {**FAST, "about": "view", "of": "Hers"}).status_code == 302
