@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('trackers', '0036_digests'),
+        ('trackers', '0037_large_leaderboards'),
     ]
 
     operations = [
