@@ -178,7 +178,7 @@ class RuleForm(forms.ModelForm):
             "channels": forms.CheckboxSelectMultiple,
         }
         help_texts = {
-            "name": "The subject of its e-mails. Leave empty for a generated one.",
+            "name": "The subject of its e-mails and messages. Leave empty for a generated one.",
             "rest": "After an alert, it is silent about the same thing for this long. "
             f"{_REST_RANGE}",
             "by_event": "",

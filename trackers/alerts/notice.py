@@ -15,6 +15,8 @@ from trackers.alerts.words import title_of
 from trackers.channels.claim import enqueue
 from trackers.channels.message import LINES_MOST as MESSAGE_LINES_MOST
 from trackers.outbox.findings import News
+from trackers.scores.read import scores_of
+from trackers.scores.words import score_words
 from tweetwatch.pieces import Deadline, PieceWork, delete_in_pieces
 
 # How many of a rule's alerts in one minute are kept in full; the others are only counted.
@@ -57,9 +59,10 @@ def add_notice(rule: AlertRule | None, news: Sequence[News], *, now: datetime) -
 
 def message_fields(notice: AlertNotice) -> dict[str, Any]:
     """What channels are told of it: fields of a ChannelMessage."""
+    usual = _usual_words(notice)
     lines = [
         {
-            "what": line["what"],
+            "what": f"{line['what']}{usual.get(line['of'], '')}",
             "url": line["url"],
             "rule": notice.rule_name,
             "is_over": line["state"] == "back",
@@ -72,6 +75,25 @@ def message_fields(notice: AlertNotice) -> dict[str, Any]:
         "lines": lines,
         "more": notice.more + len(notice.lines) - len(lines),
     }
+
+
+def _usual_words(notice: AlertNotice) -> dict[str, str]:
+    """What the tweets of a rule have against what is usual, by their ids; where it is known, and
+    the rule's own sentence does not say it."""
+    rule = notice.rule
+    if rule is None or rule.kind not in (RuleKind.VELOCITY, RuleKind.MILESTONE):
+        return {}
+    lines = notice.lines[:MESSAGE_LINES_MOST]
+    scores = scores_of(int(line["of"]) for line in lines if line["kind"] == "tweet")
+    words = {}
+    for tweet, by_metric in scores.items():
+        scored = by_metric.get(rule.metric)
+        if scored and scored.score is not None and scored.actual is not None:
+            words[str(tweet)] = (
+                f" It has {scored.actual:,} {rule.metric}, {score_words(scored.score)} what is "
+                "usual at its age."
+            )
+    return words
 
 
 def _notice_line(change: News) -> dict[str, str]:

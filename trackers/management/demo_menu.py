@@ -1,5 +1,5 @@
 """Something to look at under every item of the demo's menu: follows, columns, tags, notes, a saved
-view, rules that fire within minutes, an import with lines that were rejected, and a subscriber.
+view, channels, rules that fire within minutes, an import with rejected lines, and a subscriber.
 
 Everything is done by the acts that a person does on the pages.
 """
@@ -15,6 +15,8 @@ from django.utils import timezone
 from trackers.alerts import acts as alerts
 from trackers.alerts.forms import RuleForm
 from trackers.alerts.kinds import RuleKind
+from trackers.channels import acts as channels
+from trackers.channels.shapes import SHAPES
 from trackers.dashboards.models import Column
 from trackers.events.subscribers import acts as subscribers
 from trackers.events.subscribers.terms import Terms
@@ -22,6 +24,7 @@ from trackers.history import Actor, on_page
 from trackers.ingest.files import acts as files
 from trackers.ingest.files.limits import NO_LIMITS
 from trackers.ingest.sources.models import Source
+from trackers.management.fake_services import addresses
 from trackers.notes import acts as notes
 from trackers.notes.models import Note
 from trackers.saved_views.models import SavedView
@@ -38,8 +41,10 @@ _RULES: tuple[dict[str, object], ...] = (
 )
 
 
-def fill_menu(user: User, tweets: Sequence[int], new_tweets: Sequence[int], callback: str) -> None:
-    """`new_tweets`: some that are not tracked yet, for the import."""
+def fill_menu(
+    user: User, tweets: Sequence[int], new_tweets: Sequence[int], callback: str, chats: str
+) -> None:
+    """`new_tweets`: some that are not tracked yet, for the import. `chats`: fake services."""
     actor = on_page(user)
     follower = own(user)
     sources = list(Source.objects.order_by("pk"))
@@ -59,8 +64,12 @@ def fill_menu(user: User, tweets: Sequence[int], new_tweets: Sequence[int], call
         (Note.Kind.DAY, timezone.localdate().isoformat(), "Public holiday."),
     ):
         notes.add(kind, key, text, actor)
+    made = [
+        channels.add(kind, f"{SHAPES[kind].label} (fake)", address, actor).pk
+        for kind, address in addresses(chats).items()
+    ]
     for fields in _RULES:
-        _add_rule(fields, actor)
+        _add_rule({**fields, "channels": made}, actor)
     _import_file(new_tweets, actor)
     terms = Terms({"callback": callback}, topics=["tweets", "milestones", "alerts"])
     subscribers.add("newsdesk", terms, actor)

@@ -58,9 +58,9 @@ def world_of(options: dict[str, Any], *, start_ms: int) -> World:
     )
 
 
-def prepare_scene(fake: str, world: World, *, callback: str) -> str:
+def prepare_scene(fake: str, world: World, *, callback: str, chats: str) -> str:
     """Fill the empty database; return its admin's password. `fake` is the address of `world`, and
-    `callback` that of a subscriber."""
+    `callback` that of a subscriber, and `chats` that of fake services."""
     _control(fake, "PUT", "world", {"authors": _AUTHORS})
     password = secrets.token_urlsafe(9)
     user = User.objects.create_superuser("admin", "", password)
@@ -74,7 +74,7 @@ def prepare_scene(fake: str, world: World, *, callback: str) -> str:
     record_past_week(world, ids, intervals.current()[1], now=now)
     _listen(fake)
     _poll_leaky_account(fake, world)
-    fill_menu(user, ids, of_a_file, callback)
+    fill_menu(user, ids, of_a_file, callback, chats)
     return password
 
 

@@ -6,7 +6,11 @@ import pytest
 
 from tests.alerts.conftest import HOUR, MINUTE, NOW, minute, rule
 from tests.scores.posts import post, usual_posts
+from trackers.alerts import notice
+from trackers.alerts.velocity import tweet_finding
+from trackers.channels.models import Channel, ChannelMessage
 from trackers.ingest.sources.models import Source, SourceTweet
+from trackers.outbox.findings import News
 from trackers.scores.benchmarks import make_benchmarks
 from trackers.scores.models import Score, ScoreRise
 from trackers.scores.update import score_tweets, update_scores
@@ -168,3 +172,25 @@ def test_rises_that_no_rule_reads_are_deleted_after_an_hour():
     assert ScoreRise.objects.count() == 1
     update_scores(now=NOW + HOUR + MINUTE, deadline=Deadline.after(60))
     assert ScoreRise.objects.count() == 0
+
+
+def test_a_message_to_a_channel_says_what_is_usual_where_the_rule_does_not():
+    chat = Channel.objects.create(name="ops", kind="slack", address={"url": "https://a.example"})
+    tweet = scored(330)
+    milestone = rule("milestone", metric="likes", at=300)
+    milestone.channels.add(chat)
+
+    notice.add_notice(
+        milestone, [News(tweet_finding(milestone, tweet.pk, "It has 330."), "down")], now=NOW
+    )
+
+    [message] = ChannelMessage.objects.all()
+    assert message.lines == [
+        {
+            "what": "It has 330. It has 330 likes, 3.3× what is usual at its age.",
+            "url": f"/tweets/{tweet.pk}/",
+            "rule": "milestone",
+            "is_over": False,
+        }
+    ]
+    assert message.title == "milestone"

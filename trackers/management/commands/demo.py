@@ -4,7 +4,8 @@ demo ─┬─ embedded PostgreSQL (a fresh one)
       ├─ fakex     (stands in for X)
       ├─ qcluster  (the workers)
       ├─ stream    (posts as they appear)
-      ├─ deliver   (events to their subscribers, one of which is the demo's own)
+      ├─ deliver   (events to their subscribers, and alerts to channels)
+      ├─ a subscriber and fake chats, which are the demo's own
       └─ gunicorn  (the pages)
 """
 
@@ -47,6 +48,7 @@ BANNER = """
 
   {tweets} tweets of a fake X are tracked; their figures change as they are checked.
   What the fake X answered: {fake}/_fake/log
+  Alerts that fake chats were sent: {chats}/
   Logs: {logs}
 
   Ctrl-C stops everything.
@@ -116,9 +118,10 @@ class Command(BaseCommand):
         begun = timezone.now()
         world = demo_scene.world_of(options, start_ms=start_ms)
         callback = self.start_receiver(children, logs)
-        password = demo_scene.prepare_scene(fake, world, callback=callback)
+        chats = self.start_chats(children, logs)
+        password = demo_scene.prepare_scene(fake, world, callback=callback, chats=chats)
         self.stdout.write("Starting the workers and the pages …")
-        env = _child_env(X_API_BASE_URL=fake)
+        env = _child_env(X_API_BASE_URL=fake, PUBLIC_URL=address.rstrip("/"))
         manage = [sys.executable, str(settings.BASE_DIR / "manage.py")]
         workers = Child("workers", [*manage, "qcluster"], log=logs / "workers.log", env=env)
         children.append(workers)
@@ -131,7 +134,12 @@ class Command(BaseCommand):
         self.wait_until(children, lambda: is_listening(port), "The pages did not start")
         self.stdout.write(
             BANNER.format(
-                address=address, password=password, tweets=f"{count:,}", fake=fake, logs=logs
+                address=address,
+                password=password,
+                tweets=f"{count:,}",
+                fake=fake,
+                chats=chats,
+                logs=logs,
             )
         )
         self.stdout.flush()
@@ -171,6 +179,14 @@ class Command(BaseCommand):
         children.append(receiver)
         self.wait_until(children, lambda: is_listening(port), "The demo's subscriber did not start")
         return f"http://127.0.0.1:{port}/"
+
+    def start_chats(self, children: list[Child], logs: Path) -> str:
+        """The address of the fakes of Slack and its like, once they listen."""
+        port = free_port(0)
+        command = [sys.executable, "-m", "trackers.management.fake_services", str(port)]
+        children.append(Child("fake chats", command, log=logs / "chats.log", env=_child_env()))
+        self.wait_until(children, lambda: is_listening(port), "The fake chats did not start")
+        return f"http://127.0.0.1:{port}"
 
     def wait_for_first_lookups(self, children: list[Child], workers: Child, begun: datetime) -> int:
         """Until nearly all tweets were looked up since, or for a minute; return how many there
