@@ -23,6 +23,7 @@ __all__ = [
     "Actor",
     "by_api",
     "by_bus",
+    "by_channel",
     "by_command",
     "by_link",
     "by_provider",
@@ -84,6 +85,11 @@ def by_command() -> Actor:
     return Actor(
         _commands_account(), f"by manage.py, run by {user_name()} on {socket.gethostname()}"
     )
+
+
+def by_channel(channel: str) -> Actor:
+    """Somebody without an account; `channel`: where the link was posted."""
+    return Actor(_commands_account(), f"by a link in the channel {channel}")
 
 
 def by_bus(client: str) -> Actor:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from trackers.alerts.models import (
     AlertDigest,
     AlertMail,
+    AlertMute,
     AlertNotice,
     AlertPicture,
     AlertPlace,
@@ -107,6 +108,7 @@ from trackers.updater.models import TweetBucket, TweetUpdate
 __all__ = [
     "AlertDigest",
     "AlertMail",
+    "AlertMute",
     "AlertNotice",
     "AlertPicture",
     "AlertPlace",

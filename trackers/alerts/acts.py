@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from django.conf import settings
@@ -10,11 +11,13 @@ from django.utils import timezone
 
 from trackers import history
 from trackers.acts import Act, Done
-from trackers.alerts import digest
+from trackers.alerts import digest, mutes
 from trackers.alerts.forms import DigestForm, RuleForm
 from trackers.alerts.models import AlertDigest, AlertRule
 from trackers.alerts.trial import try_out
 from trackers.history import Actor
+from trackers.tweets.models import Tweet
+from tweetwatch.amounts import amount
 
 ADD, CHANGE, _DELETE = (f"trackers.{verb}_alertrule" for verb in ("add", "change", "delete"))
 _NO_ADDRESS = "Your account has no e-mail address. An owner can enter it in the admin, under Users."
@@ -53,6 +56,28 @@ def _switch_off(rule: AlertRule, actor: Actor) -> Done:
     return Done(f"{rule}: switched off. Its log is kept.")
 
 
+def mute_rule(rule: AlertRule, actor: Actor, *, hours: int) -> Done:
+    """Send nobody what it raises, for so long."""
+    mutes.mute_rule(rule, hours=hours, by=actor.account, now=timezone.now())
+    history.record(actor, [rule], f"Muted for {amount(hours, 'hour')}")
+    return Done(f"{rule}: muted for {amount(hours, 'hour')}. The log and events go on.")
+
+
+def mute_tweet(tweet: int, actor: Actor, *, hours: int) -> Done:
+    """Send nobody what any rule raises about this tweet, for so long."""
+    mutes.mute_tweet(tweet, hours=hours, by=actor.account, now=timezone.now())
+    rows = list(Tweet.objects.filter(pk=tweet))
+    history.record(actor, rows, f"Muted in alerts for {amount(hours, 'hour')}")
+    return Done(f"Tweet {tweet}: muted for {amount(hours, 'hour')}. The log and events go on.")
+
+
+def _unmute(rule: AlertRule, actor: Actor) -> Done:
+    if not mutes.end_mute(rule):
+        return Done(f"{rule}: It is not muted.", is_done=False)
+    history.record(actor, [rule], "Ended the mute")
+    return Done(f"{rule}: no longer muted.")
+
+
 def _remove(rule: AlertRule, actor: Actor) -> Done:
     history.record(actor, [rule], "Removed", flag=history.DELETION)
     rule.delete()
@@ -63,6 +88,9 @@ ACTS = {
     "test": Act(_test, CHANGE),
     "on": Act(_switch_on, CHANGE),
     "off": Act(_switch_off, CHANGE),
+    "mute-hour": Act(partial(mute_rule, hours=1), CHANGE),
+    "mute-day": Act(partial(mute_rule, hours=24), CHANGE),
+    "unmute": Act(_unmute, CHANGE),
     "remove": Act(
         _remove,
         _DELETE,

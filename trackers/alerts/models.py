@@ -7,7 +7,7 @@ AlertNotice ─> AlertMail, and ChannelMessage of trackers.channels
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
 from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
@@ -156,7 +156,7 @@ class AlertNotice(models.Model):
     # Empty for what tweetwatch checks by itself.
     rule_name = models.CharField(max_length=80, blank=True)
     at = models.DateTimeField()
-    # The first few: [{"what", "url", "state", "kind", "of"}].
+    # The first few: [{"what", "url", "state", "kind", "of"}]; with "muted" nobody is sent that one.
     lines = models.JSONField(default=list)
     # How many follow.
     more = models.IntegerField(default=0)
@@ -176,6 +176,31 @@ class AlertNotice(models.Model):
 
     def __str__(self) -> str:
         return f"{self.rule_name or self.kind} at {self.at:%Y-%m-%d %H:%M}"
+
+    @property
+    def heard(self) -> list[dict[str, Any]]:
+        """The lines that people are sent: those not muted."""
+        return [line for line in self.lines if not line.get("muted")]
+
+
+class AlertMute(models.Model):
+    """Until when nobody is sent what a rule raises, or what any rule raises about a tweet."""
+
+    rule = models.OneToOneField(AlertRule, on_delete=models.CASCADE, null=True)
+    tweet = models.BigIntegerField(null=True, unique=True)
+    until = models.DateTimeField()
+    made_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True)
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(rule=None, tweet__isnull=False) | Q(rule__isnull=False, tweet=None),
+                name="alertmute_of_a_rule_or_a_tweet",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"rule {self.rule_id}" if self.rule_id else f"tweet {self.tweet}"
 
 
 class AlertMail(models.Model):

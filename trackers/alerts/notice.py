@@ -11,6 +11,7 @@ from typing import Any
 
 from trackers.alerts.kinds import RuleKind
 from trackers.alerts.models import AlertMail, AlertNotice, AlertRule
+from trackers.alerts.mutes import muted_tweets, muted_until
 from trackers.alerts.words import title_of
 from trackers.channels.claim import enqueue
 from trackers.channels.message import LINES_MOST as MESSAGE_LINES_MOST
@@ -48,10 +49,10 @@ def add_notice(rule: AlertRule | None, news: Sequence[News], *, now: datetime) -
         rule=rule,
         rule_name=rule.name if rule else "",
         at=now,
-        lines=[_notice_line(one) for one in news[:LINES_MOST]],
+        lines=_notice_lines(rule, news[:LINES_MOST], now=now),
         more=max(0, len(news) - LINES_MOST),
     )
-    if rule:
+    if rule and made.heard:
         post(made, rule.to, now=now)
         enqueue(rule.channels.defer("address"), now=now, **message_fields(made))
     return made
@@ -67,13 +68,13 @@ def message_fields(notice: AlertNotice) -> dict[str, Any]:
             "rule": notice.rule_name,
             "is_over": line["state"] == "back",
         }
-        for line in notice.lines[:MESSAGE_LINES_MOST]
+        for line in notice.heard[:MESSAGE_LINES_MOST]
     ]
     return {
         "notice": notice,
         "title": title_of(notice),
         "lines": lines,
-        "more": notice.more + len(notice.lines) - len(lines),
+        "more": notice.more + len(notice.heard) - len(lines),
     }
 
 
@@ -83,7 +84,7 @@ def _usual_words(notice: AlertNotice) -> dict[str, str]:
     rule = notice.rule
     if rule is None or rule.kind not in (RuleKind.VELOCITY, RuleKind.MILESTONE):
         return {}
-    lines = notice.lines[:MESSAGE_LINES_MOST]
+    lines = notice.heard[:MESSAGE_LINES_MOST]
     scores = scores_of(int(line["of"]) for line in lines if line["kind"] == "tweet")
     words = {}
     for tweet, by_metric in scores.items():
@@ -94,6 +95,20 @@ def _usual_words(notice: AlertNotice) -> dict[str, str]:
                 "usual at its age."
             )
     return words
+
+
+def _notice_lines(
+    rule: AlertRule | None, news: Sequence[News], *, now: datetime
+) -> list[dict[str, Any]]:
+    """What is muted is marked."""
+    lines: list[dict[str, Any]] = [_notice_line(one) for one in news]
+    is_muted = rule is not None and muted_until(rule, now=now) is not None
+    tweets = {int(line["of"]) for line in lines if line["kind"] == "tweet"}
+    muted = muted_tweets(tweets, now=now) if tweets else set()
+    for line in lines:
+        if is_muted or (line["kind"] == "tweet" and int(line["of"]) in muted):
+            line["muted"] = True
+    return lines
 
 
 def _notice_line(change: News) -> dict[str, str]:

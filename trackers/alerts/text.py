@@ -93,7 +93,7 @@ def _body(notice: AlertNotice, public_url: str) -> str:
         return f"{notice.body}\n\n-- \nChange this e-mail: {public_url}/alerts/#digest{end}\n"
     paragraphs = [
         f"{'Over: ' if one['state'] == 'back' else ''}{one['what']}\n{public_url}{one['url']}"
-        for one in notice.lines
+        for one in notice.heard
     ]
     if notice.more:
         paragraphs.append(f"And {notice.more:,} more.")

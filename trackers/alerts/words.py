@@ -98,7 +98,7 @@ def title_of(notice: AlertNotice) -> str:
     if notice.kind == kind.DIGEST:
         return notice.rule_name
     name = notice.rule_name or "Trouble"
-    count = len(notice.lines) + notice.more
-    if notice.lines and all(one["state"] == "back" for one in notice.lines):
+    count = len(notice.heard) + notice.more
+    if notice.heard and all(one["state"] == "back" for one in notice.heard):
         return f"{name}: over"
     return name if count == 1 else f"{name}: {count:,} alerts"

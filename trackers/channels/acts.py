@@ -24,6 +24,7 @@ _TWICE = "There is a channel with this name already."
 # How long a person waits for a service's answer to a test.
 ANSWER_WITHIN = timedelta(seconds=8)
 _LOOK_EVERY = 0.1
+_MUTED_FOR = timedelta(hours=1)
 _FIELDS_OF_SENDING = ("next_at", "stopped_at", "failing_since", "attempts", "reason")
 
 
@@ -130,6 +131,19 @@ def _answer(message: ChannelMessage) -> Done:
     )
 
 
+def mute_channel(channel: Channel, actor: Actor) -> Done:
+    """Send it nothing for an hour; alerts meanwhile are only in the log."""
+    Channel.objects.filter(pk=channel.pk).update(muted_until=Now() + _MUTED_FOR)
+    history.record(actor, [channel], "Muted for an hour")
+    return Done(f"{channel}: muted for an hour. Alerts meanwhile are only in the log.")
+
+
+def _unmute(channel: Channel, actor: Actor) -> Done:
+    Channel.objects.filter(pk=channel.pk).update(muted_until=None)
+    history.record(actor, [channel], "Ended the mute")
+    return Done(f"{channel}: no longer muted.")
+
+
 def _remove(channel: Channel, actor: Actor) -> Done:
     history.record(actor, [channel], "Removed", flag=history.DELETION)
     channel.delete()
@@ -146,5 +160,7 @@ def _question(channel: Channel) -> str:
 
 ACTS = {
     "test": Act(test, CHANGE),
+    "mute": Act(mute_channel, CHANGE),
+    "unmute": Act(_unmute, CHANGE),
     "remove": Act(_remove, _DELETE, asks=_question, button="Remove", leaves=True),
 }

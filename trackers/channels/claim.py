@@ -18,6 +18,7 @@ from django.db import transaction
 from django.db.models import F, Func, IntegerField, Q, QuerySet, Sum, Value
 from django.db.models.functions import Coalesce, Concat, Greatest, Left, Now, NullIf
 
+from trackers.channels.links import mute_key
 from trackers.channels.message import Line, Message, joined
 from trackers.channels.models import GIVEN_UP_AFTER, MAX_REASON, Channel, ChannelMessage
 from trackers.channels.shapes import SHAPES
@@ -145,7 +146,8 @@ def _message_of(row: ChannelMessage, *, public_url: str) -> Message:
         Line(line["what"], f"{public_url}{line['url']}", line["rule"], line["is_over"])
         for line in row.lines
     )
-    return Message(row.title, lines, row.more, f"{public_url}/alerts/log/")
+    mute = "" if row.is_test else f"{public_url}/alerts/mute/{mute_key(row.pk)}/"
+    return Message(row.title, lines, row.more, f"{public_url}/alerts/log/", mute)
 
 
 def settle(claimed: Claimed, reading: Reading) -> None:

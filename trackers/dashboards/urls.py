@@ -6,6 +6,7 @@ from trackers.dashboards import authors, channels, columns, health, help_pages, 
 from trackers.dashboards.account import urls as account
 from trackers.dashboards.alerts import acts as alert_acts
 from trackers.dashboards.alerts import views as alerts
+from trackers.dashboards.alerts.mute import mute_page
 from trackers.dashboards.compare import sets as compared_sets
 from trackers.dashboards.compare import views as compare
 from trackers.dashboards.feeds import views as feeds
@@ -140,6 +141,7 @@ urlpatterns = [
     path("alerts/log/", alerts.alert_log, name="alert-log"),
     path("alerts/add/", alert_acts.add_alert, name="alert-add"),
     path("alerts/digest", alert_acts.alert_digest, name="alert-digest"),
+    path("alerts/mute/<str:key>/", mute_page, name="alert-mute"),
     path("alerts/channels/", channels.channels, name="channels"),
     path("alerts/channels/add/", channels.add_channel, name="channel-add"),
     path("alerts/channels/<int:id>/", channels.channel, name="channel"),

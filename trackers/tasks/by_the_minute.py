@@ -7,7 +7,7 @@ from datetime import timedelta
 
 from django.conf import settings
 
-from trackers.alerts import mail
+from trackers.alerts import mail, mutes
 from trackers.alerts.digest import make_digests
 from trackers.alerts.judge import judge
 from trackers.channels import claim as channels
@@ -148,6 +148,7 @@ def alert_people() -> None:
         logger.warning("alert: %s", news.data)
     if written := make_digests(public_url=settings.PUBLIC_URL, now=now):
         logger.info("wrote %d digests", written)
+    mutes.prune_mutes(now=now)
     if given_up := channels.give_up_old():
         logger.error("%d messages to channels were given up: the log of alerts says why", given_up)
     if mail.waits():

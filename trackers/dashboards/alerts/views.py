@@ -19,6 +19,7 @@ from django.views.decorators.http import require_safe
 from trackers.alerts.forms import DigestForm
 from trackers.alerts.kinds import ABOUT_TWEETS, RuleKind
 from trackers.alerts.models import RULES_MOST, AlertDigest, AlertMail, AlertNotice, AlertRule
+from trackers.alerts.mutes import muted_until
 from trackers.alerts.notice import LINES_MOST
 from trackers.alerts.words import condition
 from trackers.channels.models import Channel, ChannelMessage
@@ -135,8 +136,10 @@ def _mail_status() -> dict[str, object]:
 
 def _rule_context(rule: AlertRule, *, now: datetime) -> dict[str, Any]:
     lately = rule.alertnotice_set.select_related("rule").prefetch_related(*_SENT)[:_RECENT_NOTICES]
+    until = muted_until(rule, now=now)
     return {
         "rule": _rule_rows([rule])[0],
+        "muted_until": ahead(until, now=now) if until else None,
         "row": rule,
         "notices": _notice_rows(lately, now=now, most=_MAX_NOTICE_LINES),
         "post": _mail_status(),
@@ -184,6 +187,7 @@ class NoticeLine:
     what: str
     url: str
     is_over: bool
+    is_muted: bool
     text: str  # the tweet's, as X shows it today; it is never kept in the notice
 
 
@@ -276,6 +280,7 @@ def _notice_rows(
                     line["what"],
                     line["url"],
                     line["state"] == "back",
+                    bool(line.get("muted")),
                     texts.get(int(line["of"]), "") if line["kind"] == "tweet" else "",
                 )
                 for line in notice.lines[:most]
