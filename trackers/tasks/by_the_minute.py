@@ -33,7 +33,7 @@ from trackers.schedule import bulk, census, intervals, replan
 from trackers.schedule.stretch import history as stretch_history
 from trackers.schedule.stretch.update import update_stretch
 from trackers.scores.update import update_scores as bring_scores_up_to_date
-from trackers.tokens import password_mail
+from trackers.tokens import address_mail, password_mail
 from trackers.tweets import pack, presence
 from trackers.tweets.gains import places
 from trackers.tweets.gains import update as gains
@@ -170,6 +170,14 @@ def send_password_link(account: int) -> None:
     if settings.EMAIL_SERVER is not None:
         password_mail.send_password_link(
             account, settings.EMAIL_SERVER, public_url=settings.PUBLIC_URL
+        )
+
+
+def send_address_link(account: int, email: str) -> None:
+    """When somebody entered a new e-mail address: ask there, outside of every transaction."""
+    if settings.EMAIL_SERVER is not None:
+        address_mail.send_address_link(
+            account, email, settings.EMAIL_SERVER, public_url=settings.PUBLIC_URL
         )
 
 

@@ -19,7 +19,7 @@ from trackers.credentials import rotation
 from trackers.credentials.models import Credential
 from trackers.history import Actor
 from trackers.timelines.models import Follower
-from trackers.tokens import factors, feed_addresses, sessions, ways_in, wrong_logins
+from trackers.tokens import closing, factors, feed_addresses, sessions, ways_in, wrong_logins
 from trackers.tokens.models import ApiToken, FeedAddress, TimeFormat
 from trackers.tokens.password_mail import password_link
 from tweetwatch.amounts import amount
@@ -40,6 +40,47 @@ def end_other_logins(user: User, actor: Actor, *, here: str | None) -> Done:
     count = sessions.end_other_logins(user, here=here)
     history.record(actor, [user], "Logged out everywhere else")
     return Done(f"{amount(count, 'other login')} ended.", count, is_done=bool(count))
+
+
+def end_login(user: User, actor: Actor, *, id: int) -> Done:
+    """Log a person out in one browser."""
+    count = sessions.end_login(user, id)
+    if count:
+        history.record(actor, [user], "Ended a login")
+    return Done("The login has ended.", count, is_done=bool(count))
+
+
+def set_name(user: User, actor: Actor, *, first_name: str, last_name: str) -> Done:
+    user.first_name, user.last_name = first_name, last_name
+    user.save(update_fields=["first_name", "last_name"])
+    history.record(actor, [user], "Changed the name")
+    return Done("Your name is saved.")
+
+
+def set_address(user: User, actor: Actor, *, email: str) -> Done:
+    """One that its person has confirmed; empty: none, so that no e-mail comes."""
+    user.email = email
+    user.save(update_fields=["email"])
+    history.record(
+        actor, [user], "Confirmed the e-mail address" if email else "Removed the address"
+    )
+    return Done(f"Your e-mails go to {email}." if email else "You get no e-mails any more.")
+
+
+@transaction.atomic
+def close_account(user: User, actor: Actor) -> Done:
+    """For good: nobody can log in with it, and it names nobody. Raises ValidationError for the last
+    one that can change accounts."""
+    # Of two owners who close at once, the second sees that the first is gone.
+    list(User.objects.select_for_update().filter(is_active=True).order_by("pk").values_list("pk"))
+    user.refresh_from_db()
+    if roles.is_last_giver(user):
+        raise ValidationError(
+            "This is the last account that can change accounts. Make another one an owner first."
+        )
+    closing.anonymise(user)
+    history.record(actor, [user], "Closed the account")
+    return Done("The account is closed.", 1)
 
 
 def set_time_format(user: User, actor: Actor, *, zone: str, dates: str, hours: int) -> Done:

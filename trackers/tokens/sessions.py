@@ -25,6 +25,7 @@ _READ_AT_ONCE = 1000
 class LoggedIn:
     """A login that has not ended: since when, from which address, with which browser."""
 
+    id: int
     since: datetime
     address: str
     browser: str
@@ -41,7 +42,8 @@ def logins_of(user: User, *, here: str | None) -> list[LoggedIn]:
     valid = Session.objects.filter(expire_date__gt=timezone.now()).values("session_key")
     rows = _logins().filter(user_id=user.pk, session_key__in=valid).order_by("-created_at")
     return [
-        LoggedIn(row.created_at, row.ip, row.user_agent, row.session_key == here) for row in rows
+        LoggedIn(row.pk, row.created_at, row.ip, row.user_agent, row.session_key == here)
+        for row in rows
     ]
 
 
@@ -49,6 +51,13 @@ def end_other_logins(user: User, *, here: str | None) -> int:
     """Returns how many there were."""
     keys = [one.session_key for one in sessions_of(user) if one.session_key != here]
     return _end(keys)
+
+
+def end_login(user: User, id: int) -> int:
+    """That of `LoggedIn.id`; returns how many there were."""
+    return _end(
+        list(_logins().filter(user_id=user.pk, pk=id).values_list("session_key", flat=True))
+    )
 
 
 def _end(keys: list[str]) -> int:

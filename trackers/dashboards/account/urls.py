@@ -1,5 +1,5 @@
 """The addresses of logging in. Of django-allauth's pages these, under the names by which it looks
-for them; signing up and changing e-mail addresses are not among them."""
+for them; signing up is not among them, and e-mail addresses change by pages of our own."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from allauth.socialaccount.providers.openid_connect import views as oidc
 from django.urls import path
 from django.views.decorators.http import require_POST
 
-from trackers.dashboards.account import times, views
+from trackers.dashboards.account import own, times, views
 from trackers.dashboards.account.factors import keeps_needed
 from trackers.dashboards.account.provider import few_at_once
 from tweetwatch.http.compression import shows_secret
@@ -24,6 +24,13 @@ urlpatterns = [
     path("account/password/", pages.password_change, name="account_change_password"),
     path("account/times/", times.times, name="account_times"),
     path("account/logins/end", views.end_other_logins, name="account_end_logins"),
+    path("account/person/", own.person, name="account_person"),
+    # As `trackers.tokens.address_mail` writes it.
+    path("account/email/<str:signed>/", own.confirm_address, name="account_confirm_address"),
+    path("account/<str:what>/<int:id>/end", own.end_one, name="account_end"),
+    path("account/stored", own.stored, name="account_stored"),
+    path("account/close/", own.close, name="account_close"),
+    path("account/closed/", own.closed, name="account_closed"),
     path("account/no-password/", views.no_password, name="account_set_password"),
     path("password/", views.with_mail(pages.password_reset), name="account_reset_password"),
     path("password/sent/", pages.password_reset_done, name="account_reset_password_done"),

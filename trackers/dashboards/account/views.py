@@ -26,6 +26,7 @@ from trackers.dashboards.access import (
     is_signed_in,
     permission_givers,
 )
+from trackers.dashboards.account.own import opened_by
 from trackers.history import on_page
 from trackers.roles import roles_of
 from trackers.tokens import acts
@@ -45,6 +46,7 @@ def account(request: HttpRequest) -> HttpResponse:
         "logins": logins_of(user, here=request.session.session_key),
         "provider": settings.LOGIN_PROVIDER,
         "is_linked": is_linked(user),
+        **opened_by(user),
         "now": timezone.now(),
         "version": VERSION,
     }
