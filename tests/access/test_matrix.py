@@ -26,6 +26,7 @@ from tests.conftest import PROJECT
 from trackers import roles
 from trackers.dashboards import urls
 from trackers.ingest.sources.models import Source
+from trackers.saved_views.models import SavedView
 from trackers.timelines.followers import own
 from trackers.tokens.feed_addresses import make_address
 
@@ -132,10 +133,11 @@ def user_of(rung):
 
 def client_of(rung):
     client = Client()
-    client.secret = "of nobody"
+    client.secret, client.reader = "of nobody", None
     if rung != ANYBODY:
         user = user_of(rung)
         client.secret = make_address(own(user).pk, user.pk, now=timezone.now())
+        client.reader = user
         client.force_login(user)
     return client
 
@@ -144,6 +146,8 @@ def reads_feed(client, method, address):
     """With the address that the account has once made."""
     with transaction.atomic():
         source = Source.objects.create(kind="account", of="nasa")
+        if client.reader:
+            SavedView.objects.create(pk=source.pk, user=client.reader, name="Launch")
         path = address.replace("/x/", f"/{client.secret}/")
         answer = Client().generic(
             method, path.replace(STANDS_FOR["int"], str(source.pk)), secure=True

@@ -112,6 +112,13 @@ urlpatterns = [
         {"form": "atom"},
         name="feed-source-atom",
     ),
+    path(
+        "feeds/<str:secret>/views/<int:id>.atom",
+        feeds.view_feed,
+        {"form": "atom"},
+        name="feed-view-atom",
+    ),
+    path("feeds/<str:secret>/views/<int:id>.json", feeds.view_feed, {"form": "json"}),
     path("feeds/<str:secret>/sources/<int:id>.json", feeds.source_feed, {"form": "json"}),
     path("subscribers/", subscribers.subscribers, name="subscribers"),
     path("subscribers/add/", subscriber_acts.add_subscriber, name="subscriber-add"),

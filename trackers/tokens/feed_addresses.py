@@ -47,7 +47,7 @@ def find_address(secret: str, permission: str) -> FeedAddress | None:
 
 
 def changed_at(address: FeedAddress, source_id: int, digest: str, *, now: datetime) -> datetime:
-    """Since when the feed has had the content with this digest; the home's `source_id` is 0."""
+    """Since when the feed has had the content with this digest; `source_id`: as in `FeedState`."""
     params = {"address": address.pk, "source": source_id, "digest": digest, "now": now}
     with cursor() as db:
         known = db.execute(_FIND_STATE, params).fetchone()

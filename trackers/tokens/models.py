@@ -173,7 +173,7 @@ class FeedAddress(models.Model):
         return f"address of {self.follower} for {self.user}"
 
     def feed_id(self, source_id: int) -> UUID:
-        """The id of the feed of a source, or of the home (0), under whatever host it is read."""
+        """The id of a feed, by what it is of as in `FeedState`, under whatever host it is read."""
         return uuid5(self.feeds_id, str(source_id))
 
 
@@ -185,13 +185,13 @@ class FeedState(models.Model):
     address = models.ForeignKey(
         FeedAddress, on_delete=models.CASCADE, related_name="states", db_index=False
     )
-    # 0: the home.
+    # 0: the home. Below 0: a saved view, by its negated id.
     source_id = models.BigIntegerField()
     digest = models.CharField(max_length=DIGEST_LETTERS)
     changed_at = models.DateTimeField()
 
     def __str__(self) -> str:
-        return f"{self.address_id}, source {self.source_id}"
+        return f"{self.address_id}, {self.source_id}"
 
 
 class WrongLogin(models.Model):

@@ -22,7 +22,7 @@ LAST_OF_THE_FIRST = "0003_first_rows"
 SMALL = {
     *("app", "budget", "column", "credential", "feedaddress", "flow", "importfile", "interval"),
     *("milestone", "queue", "project", "source", "stream", "subscriber", "apitoken", "worker"),
-    "trouble",
+    *("savedview", "trouble"),
 }
 # `migrate` sets the time-out for locks itself; the rest is about taste.
 LEFT_OUT = (

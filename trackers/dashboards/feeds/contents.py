@@ -1,4 +1,4 @@
-"""What a feed holds: the newest tweets of a home, or of a source, written as Atom or JSON Feed 1.1.
+"""What a feed holds: the newest tweets of a home, a source or a view, as Atom or JSON Feed 1.1.
 
 Neither contains its own address: that is a secret, and feeds get passed on.
 """
@@ -18,6 +18,8 @@ from django.utils.feedgenerator import Atom1Feed
 from django.utils.html import escape
 
 from trackers.ingest.sources.models import Source, SourceTweet
+from trackers.listing.saved import newest_matches
+from trackers.saved_views.models import SavedView
 from trackers.timelines import homes
 from trackers.timelines.models import Follower
 from trackers.tweets.models import Tweet
@@ -26,6 +28,8 @@ from trackers.tweets.snowflake import born_at
 _MAX_ENTRIES = 50
 # Of a source's tweets this many are looked at, however many of them are deleted.
 _MAX_TWEETS_READ = 500
+# Of a view's matches, likewise.
+_MAX_MATCHES_READ = 100
 _MAX_TITLE_LENGTH = 80
 _ATOM = "application/atom+xml; charset=utf-8"
 _JSON = "application/feed+json"
@@ -55,7 +59,7 @@ class Entry:
 @dataclass(frozen=True, slots=True)
 class FeedContents:
     title: str
-    source_id: int  # 0: the home
+    of: int  # 0: the home; a source by its id, a saved view by its negated one
     entries: Sequence[Entry]
 
     @property
@@ -77,6 +81,14 @@ def source_contents(source: Source) -> FeedContents:
         source.pk,
         _feed_entries(list(there.values_list("pk", flat=True)[:_MAX_ENTRIES])),
     )
+
+
+def view_contents(view: SavedView, *, now: datetime) -> FeedContents:
+    """TookTooLong after a second."""
+    newest = newest_matches(view.query, now=now, most=_MAX_MATCHES_READ)
+    there = Tweet.objects.filter(pk__in=newest.ids, gone_at=None).order_by("-pk")
+    ids = list(there.values_list("pk", flat=True)[:_MAX_ENTRIES])
+    return FeedContents(view.name, -view.pk, _feed_entries(ids))
 
 
 def _feed_entries(ids: Sequence[int]) -> list[Entry]:

@@ -1,13 +1,14 @@
 """Feeds for readers elsewhere, and the page on which people make and revoke their secret addresses.
 
 With a person's secret address anybody reads what that person may see: the home, while it is theirs
-or their team's, and sources. Any other such request is answered as if the page did not exist. The
-secret is part of the path: `tweetwatch.log_lines` keeps it out of the logs.
+or their team's, sources, and saved views. Any other such request is answered as if the page did not
+exist. The secret is part of the path: `tweetwatch.log_lines` keeps it out of the logs.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from django.contrib.auth.decorators import login_not_required
 from django.db.models import QuerySet
@@ -26,20 +27,32 @@ from django.views.decorators.http import (
 )
 
 from trackers.dashboards.access import VIEW_SOURCES, VIEW_TWEETS, needs
-from trackers.dashboards.feeds.contents import WRITERS, FeedContents, home_contents, source_contents
+from trackers.dashboards.feeds.contents import (
+    WRITERS,
+    FeedContents,
+    home_contents,
+    source_contents,
+    view_contents,
+)
 from trackers.dashboards.homes import home_address
 from trackers.dashboards.page_acts import confirmation_page
 from trackers.dashboards.words import Moment, ago
 from trackers.history import on_page
 from trackers.ingest.sources.models import Source
+from trackers.listing.search_slots import ClientGone, NoFreeSlot, search_slot
+from trackers.saved_views.models import SavedView
 from trackers.timelines.followers import Home, follower_of, homes_of
 from trackers.timelines.models import Follower
 from trackers.tokens import feed_addresses
 from trackers.tokens.acts import make_address as make
 from trackers.tokens.acts import revoke_addresses
 from trackers.tokens.models import FeedAddress
+from tweetwatch.time_limits import TookTooLong
 
 _ASK_REPLACE = "The old address stops working at once. Create a new one?"
+_BUSY = "This took too long, or too many searches are running. Try again in a minute."
+# Whose addresses are shown with a new secret.
+_MAX_VIEWS = 200
 _ASK_REVOKE = "Readers with this address will be refused. Revoke it?"
 
 
@@ -69,6 +82,26 @@ def source_feed(request: HttpRequest, secret: str, id: int, form: str) -> HttpRe
     )
 
 
+@login_not_required
+@require_safe
+@sensitive_variables("secret")
+@conditional_page
+def view_feed(request: HttpRequest, secret: str, id: int, form: str) -> HttpResponse:
+    """One's own view, or a team's. It is a search, and takes its turn with those of pages."""
+    address = _find_address(secret, VIEW_TWEETS)
+    view = SavedView.objects.seen_by(address.user).filter(pk=id).first()
+    if view is None:
+        raise Http404("There is no such saved view.")
+    try:
+        with search_slot(request):
+            contents = view_contents(view, now=timezone.now())
+    except (TookTooLong, NoFreeSlot, ClientGone):
+        busy = HttpResponse(_BUSY, status=503, content_type="text/plain")
+        busy["Retry-After"] = "60"
+        return busy
+    return _feed_response(request, address, contents, f"{reverse('tweets')}?{view.query}", form)
+
+
 @sensitive_variables("secret")
 def _find_address(secret: str, permission: str) -> FeedAddress:
     """`permission`: of the page that shows the same."""
@@ -82,10 +115,10 @@ def _feed_response(
     request: HttpRequest, address: FeedAddress, contents: FeedContents, page: str, form: str
 ) -> HttpResponse:
     now = timezone.now()
-    changed_at = feed_addresses.changed_at(address, contents.source_id, contents.digest, now=now)
+    changed_at = feed_addresses.changed_at(address, contents.of, contents.digest, now=now)
     kind, write = WRITERS[form]
     link = request.build_absolute_uri(page)
-    id = address.feed_id(contents.source_id)
+    id = address.feed_id(contents.of)
     feed = write(contents, id=id, changed_at=changed_at, link=link)
     response = HttpResponse(feed, content_type=kind)
     # After two changes within a second, changed_at may be in the future: do not send it yet.
@@ -135,7 +168,11 @@ def make_address(request: HttpRequest, follower: int) -> HttpResponse:
         "source": reverse("feed-source-atom", args=[secret, 0]).replace("/0.atom", "/NUMBER.atom"),
     }
     urls = {name: request.build_absolute_uri(path) for name, path in paths.items()}
-    return _addresses_page(request, new_addresses={"name": mine.name, **urls})
+    views = [
+        (view.title, request.build_absolute_uri(reverse("feed-view-atom", args=[secret, view.pk])))
+        for view in SavedView.objects.seen_by(request.user)[:_MAX_VIEWS]
+    ]
+    return _addresses_page(request, new_addresses={"name": mine.name, **urls, "views": views})
 
 
 @require_POST
@@ -161,7 +198,7 @@ def _own_addresses(request: HttpRequest) -> QuerySet[FeedAddress]:
 
 
 def _addresses_page(
-    request: HttpRequest, *, new_addresses: dict[str, str] | None = None
+    request: HttpRequest, *, new_addresses: dict[str, Any] | None = None
 ) -> HttpResponse:
     now = timezone.now()
     homes = [(follower_of(home, request.user), home.name) for home in homes_of(request.user)]
