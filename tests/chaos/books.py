@@ -42,6 +42,7 @@ def keep_books(evidence, *, seconds):
         stream(evidence),
         homes(evidence),
         events(evidence),
+        recounted(evidence),
         happened(evidence, seconds=seconds),
         ends(evidence),
     ]
@@ -257,6 +258,16 @@ def homes(evidence):
 def events(evidence):
     found = evidence.subscribed
     return Book("every event reached its subscribers", found.figures, few(list(found.differs())))
+
+
+def recounted(evidence):
+    """Checkpoints and rollups = a recount, whoever died while they were written."""
+    kept = evidence.recounted
+    figures = {"checkpoints": kept.checkpoints, "rollups": kept.rollups}
+    differs = few(kept.wrong_checkpoints) + few(kept.wrong_rollups)
+    if not kept.checkpoints or not kept.rollups:
+        differs.append("there are none to compare")
+    return Book("checkpoints and rollups = a recount", figures, differs)
 
 
 def happened(evidence, *, seconds):

@@ -12,6 +12,7 @@ from tests.chaos.faults import kinds
 from tests.chaos.ground import Pace
 from tests.chaos.homes import SERVED, Homes, Walk
 from tests.chaos.listening import Streamed
+from tests.chaos.recounted import Recounted
 from tests.chaos.schedule import Fault
 from tests.chaos.strikes import Happening
 from tests.chaos.subscribed import LEAVES, NAMES, NEWEST, WELL, Heard, Ledger, Subscribed
@@ -158,5 +159,6 @@ def evidence(*, at=(10, 20, 30, 40, 55, 65, 75), measured=None, undelivered=(), 
         streamed=STREAMED,
         homes=HOMES,
         subscribed=SUBSCRIBED,
+        recounted=Recounted(checkpoints=4, rollups=2),
     )
     return replace(made, **changes)

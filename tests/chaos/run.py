@@ -20,6 +20,7 @@ from tests.chaos.ground import JITTER, Ground, Pace, fake_x, wait_until
 from tests.chaos.homes import Following
 from tests.chaos.hosts import Host
 from tests.chaos.listening import Listener
+from tests.chaos.recounted import recount
 from tests.chaos.relay import Relays
 from tests.chaos.schedule import schedule
 from tests.chaos.strikes import Strikes
@@ -223,6 +224,7 @@ class Run:
             streamed=streamed,
             homes=self.following.walk(),
             subscribed=subscribed,
+            recounted=recount(self.ground),
         )
 
     def read_log(self):

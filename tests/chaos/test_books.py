@@ -69,6 +69,21 @@ def test_a_slow_answer_that_its_host_gave_up_is_explained(ahead):
     assert wrong(replace(lost, logs={"host0": [(given_up + 30, 1, LATE)]})), "a later one"
 
 
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"wrong_checkpoints": ["tweet 1"]}, {"wrong_rollups": ["rollup 1"]}, {"checkpoints": 0},
+        {"rollups": 0},
+    ],
+)  # fmt: skip
+def test_what_is_kept_is_as_a_recount_says(changes):
+    whole = evidence()
+
+    found = replace(whole, recounted=replace(whole.recounted, **changes))
+
+    assert wrong(found) == ["checkpoints and rollups = a recount"]
+
+
 def test_what_the_host_logged_after_an_answer_that_is_not_saved_is_shown():
     lost = evidence(at=(10, 55, 65, 75), measured=3)
     series = {id: [(START + at, 1) for at in (55, 65, 75)] for id in (1, 2)}

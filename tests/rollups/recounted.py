@@ -13,14 +13,14 @@ from trackers.tweets.snowflake import born_at, has_time
 from trackers.tweets.tags.models import TweetTag
 
 
-def sets_of(tweet, text):
+def sets_of(tweet, text, sources, tags):
     yield RollupKind.ALL, "all"
     if tweet.author_id:
         yield RollupKind.AUTHOR, str(tweet.author_id)
-    for source in SourceTweet.objects.filter(tweet_id=tweet.id):
-        yield RollupKind.SOURCE, str(source.source_id)
-    for tag in TweetTag.objects.filter(tweet_id=tweet.id):
-        yield RollupKind.TAG, str(tag.tag_id)
+    for source in sources:
+        yield RollupKind.SOURCE, str(source)
+    for tag in tags:
+        yield RollupKind.TAG, str(tag)
     if text and text.lang:
         yield RollupKind.LANGUAGE, text.lang
     for hashtag in set(text.hashtags or ()) if text else ():
@@ -36,11 +36,15 @@ def counted():
     ]
     texts = TweetText.objects.in_bulk([tweet.id for tweet in tweets])
     known = checkpoints_of([tweet.id for tweet in tweets], list(ROLLUP_AGES.values()))
-    sets = defaultdict(list)
+    sources, tags, sets = defaultdict(list), defaultdict(list), defaultdict(list)
+    for id, source in SourceTweet.objects.values_list("tweet_id", "source_id"):
+        sources[id].append(source)
+    for id, tag in TweetTag.objects.values_list("tweet_id", "tag_id"):
+        tags[id].append(tag)
     for tweet in tweets:
         text = texts.get(tweet.id)
         if text is None or text.kind is not None:
-            for kind, key in sets_of(tweet, text):
+            for kind, key in sets_of(tweet, text, sources[tweet.id], tags[tweet.id]):
                 sets[kind, quarter_at(born_at(tweet.id)), key].append(known[tweet.id])
     return {of: columns_of(figures) for of, figures in sets.items()}
 

@@ -1,0 +1,89 @@
+"""When all has stopped: what the product keeps of a run's tweets, beside a plain recount. It writes
+one line of JSON (`recounted.Recounted`)."""
+
+from __future__ import annotations
+
+import json
+import os
+from datetime import timedelta
+from itertools import groupby, pairwise
+
+import django
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "tweetwatch.settings")
+django.setup()
+
+from django.utils import timezone  # noqa: E402
+
+from tests.rollups.recounted import counted, kept  # noqa: E402
+from trackers.rollups.update import update_rollups  # noqa: E402
+from trackers.tweets.checkpoints.ages import AGES, count_between, is_enclosed  # noqa: E402
+from trackers.tweets.checkpoints.read import checkpoints_of  # noqa: E402
+from trackers.tweets.history import histories  # noqa: E402
+from trackers.tweets.models import Tweet  # noqa: E402
+from tweetwatch.pieces import Deadline  # noqa: E402
+
+PIECE = 2000
+# A busy quarter of an hour waits for so long.
+WAITS = timedelta(minutes=20)
+
+
+def checkpoints_of_runs(runs, born):
+    """By age: what the tweet had, and whether the measurements that stored samples name say so for
+    sure. While the metrics stay the same, a sample names the first and the last one alone."""
+    known = {}
+    ends = [(run.taken_at - born, run.measured_until - born, run.counts) for run in runs]
+    for first, last, counts in ends:
+        for age in AGES:
+            if first < age <= last:
+                known[age] = counts, is_enclosed(age, before=first, after=last)
+    for (_, early, before), (late, _, after) in pairwise(ends):
+        for age in AGES:
+            if is_enclosed(age, before=early, after=late):
+                pairs = zip(before, after, strict=True)
+                between = tuple(
+                    count_between(age, before=(early, low), after=(late, high))
+                    for low, high in pairs
+                )
+                known[age] = between, True
+    return known
+
+
+def checkpoints():
+    born = dict(Tweet.objects.exclude(created_at=None).values_list("pk", "created_at"))
+    ids, number, differs = sorted(born), 0, []
+    for first in range(0, len(ids), PIECE):
+        some = ids[first : first + PIECE]
+        stored = checkpoints_of(some)
+        for id, runs in groupby(histories(some), key=lambda run: run.tweet_id):
+            recounted = checkpoints_of_runs(list(runs), born[id])
+            number += len(stored[id])
+            differs += [
+                f"tweet {id} at {age}: {stored[id].get(age)} kept, {recounted.get(age)} recounted"
+                for age in AGES
+                if not is_right(stored[id].get(age), recounted.get(age))
+            ]
+    return {"checkpoints": number, "wrong_checkpoints": differs}
+
+
+def is_right(stored, recounted):
+    if recounted is None:
+        return stored is None
+    counts, is_sure = recounted
+    return tuple(stored) == counts if stored is not None else not is_sure
+
+
+def rollups():
+    while update_rollups(now=timezone.now() + WAITS, deadline=Deadline.after(60)).rows:
+        pass
+    should, stored = counted(), kept()
+    differs = [
+        f"rollup {of}: {stored.get(of)} kept, {should.get(of)} recounted"
+        for of in sorted(should.keys() | stored.keys())
+        if stored.get(of) != should.get(of)
+    ]
+    return {"rollups": len(stored), "wrong_rollups": differs}
+
+
+if __name__ == "__main__":
+    print(json.dumps(checkpoints() | rollups()))
