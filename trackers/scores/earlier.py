@@ -14,8 +14,8 @@ from trackers.scores.models import EVERY_KIND, Benchmark
 from trackers.scores.rule import MAX_POSTS, MIN_POSTS, expected_at, never_falling
 from trackers.tweets.checkpoints.ages import AGES
 from trackers.tweets.checkpoints.read import checkpoints_of
-from trackers.tweets.growth.band import quantile
 from trackers.tweets.growth.projection import FULL_AGE, PastTweet
+from trackers.tweets.growth.quantiles import quantile
 from trackers.tweets.models import METRICS, Tweet
 from trackers.tweets.snowflake import born_at
 from trackers.xapi.results import Figures

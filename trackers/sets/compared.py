@@ -14,7 +14,7 @@ from trackers.sets.periods import Period, TimeSpan
 from trackers.sets.posts import read_posts
 from trackers.tweets.checkpoints.ages import AGES
 from trackers.tweets.checkpoints.read import checkpoints_of
-from trackers.tweets.growth.band import quantile
+from trackers.tweets.growth.quantiles import quantile
 
 # By age, so many of the newest are read: all their checkpoints.
 MAX_BY_AGE = 200

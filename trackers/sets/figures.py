@@ -16,7 +16,7 @@ from trackers.scores.rule import AS_USUAL
 from trackers.sets.periods import TimeSpan, by_span
 from trackers.sets.posts import Post
 from trackers.tweets.engagement import ACTS, MIN_VIEWS
-from trackers.tweets.growth.band import quantile
+from trackers.tweets.growth.quantiles import quantile
 from trackers.tweets.models import METRICS
 
 # A share, or a cell of the heat map, of fewer says nothing.

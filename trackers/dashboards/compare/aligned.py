@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
-from trackers.dashboards.words import commas, lasting
-from trackers.tweets.growth.at_ages import Born, CountsAtAge
-from trackers.tweets.growth.band import Middle, ages, band, counts_at
+from trackers.dashboards.words import commas
+from trackers.scores.rule import MIN_POSTS
+from trackers.tweets.checkpoints.ages import AGES
+from trackers.tweets.growth.at_ages import Born, CountsAtAge, ages
+from trackers.tweets.growth.quantiles import quantile
 from trackers.tweets.series import HOLE_FACTOR
+from trackers.xapi.results import Figures
 from tweetwatch.notation import exactly
 
 # Measurements of a curve at the most: two for each pixel would not show more.
@@ -23,6 +26,7 @@ TABLE_AGES = {
     timedelta(days=7): "7 d",
 }
 
+Checkpoints = Mapping[int, Mapping[timedelta, Figures]]
 IntervalAt = Callable[[Born, timedelta], timedelta | None]
 
 
@@ -31,7 +35,7 @@ class Cell:
     """A count at an age."""
 
     words: str
-    title: str  # when it was measured, or why there is none
+    title: str  # when that was, or why there is none
     exact: int | None = None
 
 
@@ -44,11 +48,31 @@ class TweetCurve:
     name: str
     text: str
     readings: list[CountsAtAge]
+    at: dict[timedelta, int | None]  # of the metric, at each of AGES that is known
+
+
+@dataclass(frozen=True, slots=True)
+class Middle:
+    """The quartiles of some tweets."""
+
+    low: float  # a quarter had less
+    median: float  # half had less
+    high: float  # a quarter had more
+    tweets: int
+
+
+def middle(counts: Iterable[int | None]) -> Middle | None:
+    """The quartiles; None if too few counts are known."""
+    known = sorted(count for count in counts if count is not None)
+    if len(known) < MIN_POSTS:
+        return None
+    return Middle(quantile(known, 0.25), quantile(known, 0.5), quantile(known, 0.75), len(known))
 
 
 @dataclass(frozen=True, slots=True)
 class Crowd:
-    """The last tweets of an author or a source, as a band."""
+    """The last tweets of an author or a source, as a band: the quartiles at each of AGES at which
+    enough of them are known."""
 
     place: int
     name: str
@@ -56,16 +80,18 @@ class Crowd:
     middles: dict[timedelta, Middle]
 
 
-def all_ages(until: timedelta) -> list[timedelta]:
-    """Those of the curves and those of the table, read in one go."""
-    return sorted({*ages(until, count=_CURVE_AGES), *TABLE_AGES})
+def curve_ages(until: timedelta) -> list[timedelta]:
+    """Those of the curves."""
+    return ages(until, count=_CURVE_AGES)
 
 
-def crowd(
-    place: int, name: str, tweets: list[Born], readings: dict[int, list[CountsAtAge]]
-) -> Crowd:
-    own = {one.id: readings[one.id] for one in tweets}
-    return Crowd(place, name, tweets, band(counts_at(own, tweets), 0))
+def crowd(place: int, name: str, tweets: list[Born], known: Checkpoints, metric: str) -> Crowd:
+    middles = {}
+    for age in AGES:
+        counts = (known[tweet.id].get(age) for tweet in tweets)
+        if quartiles := middle(getattr(of, metric) for of in counts if of):
+            middles[age] = quartiles
+    return Crowd(place, name, tweets, middles)
 
 
 def measured_points(
@@ -100,24 +126,17 @@ def _in_gap(born: Born, reading: CountsAtAge, every: IntervalAt) -> bool:
 
 
 def age_cell(curve: TweetCurve, age: timedelta, *, reached: bool) -> Cell:
-    """As last measured at or before that age; a count that is much older says how old it is."""
-    reading = next((one for one in curve.readings if one.age == age), None)
-    count = reading.counts[0] if reading else None
     if not reached:
         return Cell("–", "It is not that old yet.")
-    if reading is None or count is None or not reading.is_near(curve.born.at):
+    count = curve.at.get(age)
+    if count is None:
         return Cell("–", "It was not measured around this age.")
-    measured = reading.measured_at - curve.born.at
-    when = f"Measured {lasting(measured)} after posting, at {exactly(reading.measured_at)}."
-    words = commas(count)
-    if age - measured > age / 10:
-        words += f" at {lasting(measured)}"
-    return Cell(words, when, count)
+    return Cell(commas(count), f"At {exactly(curve.born.at + age)}.", count)
 
 
 def middle_cell(middle: Middle | None) -> Cell:
     if middle is None:
-        return Cell("–", "Fewer than four of these tweets were measured around this age.")
+        return Cell("–", f"Fewer than {MIN_POSTS} of these tweets were measured around this age.")
     low, high = commas(round(middle.low)), commas(round(middle.high))
     return Cell(
         f"{low} – {high}",
@@ -127,7 +146,7 @@ def middle_cell(middle: Middle | None) -> Cell:
 
 def median_cell(middle: Middle | None) -> Cell:
     if middle is None:
-        return Cell("–", "Fewer than four of these tweets were measured around this age.")
+        return Cell("–", f"Fewer than {MIN_POSTS} of these tweets were measured around this age.")
     return Cell(commas(round(middle.median)), f"Of {middle.tweets} tweets.")
 
 

@@ -24,12 +24,13 @@ from trackers.dashboards.charts.pictures import PICTURES, as_picture
 from trackers.dashboards.compare.aligned import (
     TABLE_AGES,
     Cell,
+    Checkpoints,
     Crowd,
     IntervalAt,
     TweetCurve,
     age_cell,
-    all_ages,
     crowd,
+    curve_ages,
     describe_comparison,
     measured_points,
     median_cell,
@@ -44,13 +45,14 @@ from trackers.dashboards.compare.query import (
 from trackers.dashboards.exports import as_file
 from trackers.ingest.sources.models import Source, SourceTweet
 from trackers.schedule.intervals import Plan, current, usual_interval
-from trackers.tweets.growth.at_ages import Born, CountsAtAge, at_ages
+from trackers.scores.rule import MAX_POSTS
+from trackers.tweets.checkpoints.read import checkpoints_of
+from trackers.tweets.growth.at_ages import Born, at_ages
 from trackers.tweets.growth.earlier import of_author, of_these
 from trackers.tweets.labels import LABELS
 from trackers.tweets.models import Author, Tweet
 from tweetwatch.tables import Column, Table
 
-_MAX_CROWD = 20
 _EXCERPT = 60
 
 
@@ -75,7 +77,7 @@ class Comparison:
     author: Author | None
     lines: list[TweetCurve]
     crowds: list[Crowd]
-    readings: dict[int, list[CountsAtAge]]
+    checkpoints: Checkpoints
     every: IntervalAt
     until: timedelta
     now: datetime
@@ -227,8 +229,8 @@ def _band_json(crowd: Crowd, *, until: timedelta) -> BandJson:
 @require_safe
 @needs(VIEW_TWEETS)
 def compare_file(request: HttpRequest, form: str) -> HttpResponseBase:
-    """The curves, a line for each tweet and age; `measured_at` says how old a count was then, and
-    `band` which one it belongs to."""
+    """The curves, a line for each tweet and age; `measured_at` says how old a count was then. Then
+    the tweets of each `band`, at the ages that are known of them."""
     comparison = _read_comparison(request.GET)
     metric = comparison.asked.metric
     columns = [
@@ -244,15 +246,18 @@ def compare_file(request: HttpRequest, form: str) -> HttpResponseBase:
 
 def _file_rows(comparison: Comparison) -> Iterator[tuple[object, ...]]:
     """The tweets, then those of the bands."""
-    of_bands: list[tuple[Born, str | None]] = [(line.born, None) for line in comparison.lines]
-    of_bands += [(born, crowd.name) for crowd in comparison.crowds for born in crowd.tweets]
-    tweets = Tweet.objects.filter(pk__in={born.id for born, _ in of_bands})
-    authors = dict(tweets.values_list("pk", "author__username"))
-    for born, name in of_bands:
-        for reading in comparison.readings[born.id]:
-            minutes = reading.age / timedelta(minutes=1)
-            author = authors.get(born.id) or None
-            yield born.id, author, name, minutes, reading.measured_at, reading.counts[0]
+    minute = timedelta(minutes=1)
+    authors = dict(
+        Tweet.objects.filter(pk__in=comparison.checkpoints).values_list("pk", "author__username")
+    )
+    for line in comparison.lines:
+        author = authors.get(line.born.id) or None
+        for _, age, measured_at, counts in line.readings:
+            yield line.born.id, author, None, age / minute, measured_at, counts[0]
+    for name, born in ((one.name, born) for one in comparison.crowds for born in one.tweets):
+        author = authors.get(born.id) or None
+        for age, at in comparison.checkpoints[born.id].items():
+            yield born.id, author, name, age / minute, None, getattr(at, comparison.asked.metric)
 
 
 def _read_comparison(query: QueryDict) -> Comparison:
@@ -269,14 +274,21 @@ def _read_comparison(query: QueryDict) -> Comparison:
     # No further than the age of the oldest.
     oldest = max((now - one.at for one in everybody.values()), default=timedelta(0))
     until = max(timedelta(minutes=1), min(AGE_RANGES[asked.until], oldest))
-    wanted = all_ages(until)
-    readings = at_ages(everybody.values(), wanted, now=now, metrics=(asked.metric,))
+    readings = at_ages(born.values(), curve_ages(until), now=now, metrics=(asked.metric,))
+    checkpoints = checkpoints_of(everybody)
     lines = [
-        TweetCurve(place, born[tweet.pk], _author_name(tweet), _excerpt(tweet), readings[tweet.pk])
+        TweetCurve(
+            place,
+            born[tweet.pk],
+            _author_name(tweet),
+            _excerpt(tweet),
+            readings[tweet.pk],
+            {age: getattr(at, asked.metric) for age, at in checkpoints[tweet.pk].items()},
+        )
         for place, tweet in enumerate(comparable, 1)
     ]
     bands = [
-        crowd(len(lines) + place, name, some, readings)
+        crowd(len(lines) + place, name, some, checkpoints, asked.metric)
         for place, (name, some) in enumerate(crowds, 1)
     ]
     if len(lines) == 1 and not bands:
@@ -284,9 +296,8 @@ def _read_comparison(query: QueryDict) -> Comparison:
             "There is nothing to compare this tweet with. Add another tweet, or an author."
         )
     asked = replace(asked, problems=tuple(problems))
-    return Comparison(
-        asked, author, lines, bands, readings, _intervals_by(plan, tweets), until, now
-    )
+    every = _intervals_by(plan, tweets)
+    return Comparison(asked, author, lines, bands, checkpoints, every, until, now)
 
 
 def _is_comparable(id: int, tweet: Tweet | None, problems: list[str]) -> bool:
@@ -307,7 +318,7 @@ def _read_crowds(
     asked: CompareQuery, author: Author | None, problems: list[str]
 ) -> Iterator[tuple[str, list[Born]]]:
     if asked.author is not None:
-        tweets = of_author(asked.author, most=_MAX_CROWD)
+        tweets = of_author(asked.author, most=MAX_POSTS)
         if author and tweets:
             yield f"the last {len(tweets)} tweets of {author}", tweets
         else:
@@ -315,7 +326,7 @@ def _read_crowds(
     if asked.source is not None:
         source = Source.objects.filter(pk=asked.source).first()
         newest = SourceTweet.objects.filter(source=asked.source).order_by("-tweet_id")
-        tweets = of_these(list(newest.values_list("tweet_id", flat=True)[:_MAX_CROWD]))
+        tweets = of_these(list(newest.values_list("tweet_id", flat=True)[:MAX_POSTS]))
         if source and tweets:
             yield f"the last {len(tweets)} tweets of {source}", tweets
         elif source:

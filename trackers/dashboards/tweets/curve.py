@@ -15,7 +15,7 @@ from trackers.dashboards.words import commas, lasting
 from trackers.schedule.intervals import Plan, usual_interval
 from trackers.scores.earlier import UsualArea
 from trackers.tweets.export import SAMPLE_COLUMNS
-from trackers.tweets.growth.band import ages
+from trackers.tweets.growth.at_ages import ages
 from trackers.tweets.growth.projection import FULL_AGE, Projection
 from trackers.tweets.history import Run
 from trackers.tweets.labels import LABELS

@@ -78,3 +78,18 @@ def at_ages(
         for id, age, at, *counts in db.execute(_statement_for(metrics), params, binary=True):
             by_tweet[id].append(CountsAtAge(id, age, at, tuple(counts)))
     return by_tweet
+
+
+def ages(until: timedelta, *, count: int, since: timedelta = timedelta(0)) -> list[timedelta]:
+    """Half of the ages evenly from `since` to `until`, the others dense where tweets grow most.
+
+    In whole seconds, so that an age is the same however it was computed.
+    """
+    first = max(since, timedelta(minutes=1))
+    if until <= first:
+        return [first]
+    half = max(2, count // 2)
+    even = [since + (until - since) * place / half for place in range(1, half + 1)]
+    ratio = until / first
+    dense = [first * ratio ** (place / half) for place in range(half)]
+    return sorted({timedelta(seconds=round(age.total_seconds())) for age in (*even, *dense)})

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from trackers.tweets.growth.band import quantile
+from trackers.tweets.growth.quantiles import quantile
 
 FULL_AGE = timedelta(days=1)
 # How many finished tweets a projection needs, and how many tested ones show its accuracy.

@@ -35,7 +35,8 @@ def grown(number, counts, *, author_id=7, text="words"):
     return tweet
 
 
-DAYLONG = (5, 15, 60, 360, 1440, 4000, 10_080)
+# Often enough to say what it had at each age.
+DAYLONG = (3, 5, 8, 15, 30, 60, 120, 240, 360, 720, 1440, 2880, 5760, 10_080)
 
 
 def steady(number, views, **given):
@@ -100,15 +101,12 @@ def test_extremes_are_said_where_all_are_known(staff):
 
 
 def test_an_age_without_measurements_has_no_number(staff):
-    late, early = grown(1, {2000: 70, 8000: 90}), grown(2, {10: 5, 40: 8})
+    late, early = grown(1, {6000: 70, 12_000: 90}), grown(2, {10: 5, 20: 9, 40: 8})
 
     page = page_of(staff, f"ids={late.id}&ids={early.id}")
 
-    # 80,000 minutes were not waited for: 7 d are 10,080 minutes.
-    assert cells(page) == [
-        ["–", "–", "–", "–", "90 at 5 d 13 h"],
-        ["5 at 10 min", "8 at 40 min", "–", "–", "–"],
-    ]
+    # 7 d are 10,080 minutes; of 1 h nothing is known twenty minutes before it, and never again.
+    assert cells(page) == [["–", "–", "–", "–", "84"], ["7", "–", "–", "–", "–"]]
     assert "It was not measured around this age." in page
     assert "Nothing can be compared yet" in page
 
@@ -131,30 +129,40 @@ def test_the_last_tweets_of_an_author_are_a_band(staff):
     page = page_of(staff, f"ids={one.id}&author=@AUTHOR7&metric=views")
     series = staff.get(f"/compare/series.json?ids={one.id}&author=7").json()
 
-    # The last twenty: 1 to 20 a minute.
-    assert cells(page)[1][3] == f"{round(10.5 * 1440):,}"
-    assert cells(page)[2][3] == f"{round(5.75 * 1440):,} – {round(15.25 * 1440):,}"
-    assert "the middle half of the last 20 tweets of @author7" in page
+    # 1 to 25 a minute.
+    assert cells(page)[1][3] == f"{13 * 1440:,}"
+    assert cells(page)[2][3] == f"{7 * 1440:,} – {19 * 1440:,}"
+    assert "the middle half of the last 25 tweets of @author7" in page
     assert 'value="@author7"' in page
     [band] = series["bands"]
     assert band["place"] == 2
     assert band["ages"][-1] == 1440
-    assert (band["low"][-1], band["high"][-1]) == (5.75 * 1440, 15.25 * 1440)
+    assert (band["low"][-1], band["high"][-1]) == (7 * 1440, 19 * 1440)
     assert len(band["median"]) == len(band["ages"])
 
 
 def test_the_last_tweets_of_a_source_are_a_band_of_their_own(staff):
     made = source("account", "nasa")
-    for number in range(1, 6):
+    for number in range(1, 12):
         SourceTweet.objects.create(
             source_id=made.pk, tweet_id=steady(number, number).pk, seen_at=born()
         )
-    steady(9, 1000)
+    steady(19, 1000)
 
     page = page_of(staff, f"source={made.pk}")
 
-    assert cells(page)[0][0] == "45"
-    assert "7 d after posting, the middle half of the last 5 tweets of @nasa" in page
+    assert cells(page)[0][0] == "90"
+    assert "7 d after posting, the middle half of the last 11 tweets of @nasa" in page
+
+
+def test_of_fewer_than_ten_tweets_nothing_is_said(staff):
+    for number in range(1, 10):
+        steady(number, number)
+
+    page = page_of(staff, "author=7")
+
+    assert "Fewer than 10 of these tweets were measured around this age." in page
+    assert cells(page)[0] == ["–"] * 5
 
 
 def test_a_tweet_gone_before_its_first_check_is_not_shown_as_awaiting_it(staff):

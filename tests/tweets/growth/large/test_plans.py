@@ -13,8 +13,7 @@ from django.utils import timezone
 
 from tests.pages.many import fill
 from tests.plans import watched
-from trackers.tweets.growth.at_ages import at_ages
-from trackers.tweets.growth.band import ages
+from trackers.tweets.growth.at_ages import ages, at_ages
 from trackers.tweets.growth.earlier import half_life, of_author, of_these
 from trackers.tweets.models import Tweet
 from tweetwatch.database import cursor
