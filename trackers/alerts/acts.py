@@ -12,7 +12,8 @@ from django.utils import timezone
 from trackers import history
 from trackers.acts import Act, Done
 from trackers.alerts import digest, mutes
-from trackers.alerts.forms import DigestForm, RuleForm
+from trackers.alerts.digest_form import DigestForm
+from trackers.alerts.forms import RuleForm
 from trackers.alerts.models import AlertDigest, AlertRule
 from trackers.alerts.trial import try_out
 from trackers.history import Actor

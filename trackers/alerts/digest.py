@@ -22,6 +22,7 @@ from trackers.alerts.report import Report, report_on
 from trackers.alerts.rhythm import days_told, last_occasion
 from trackers.alerts.text import end_address
 from trackers.alerts.velocity import author_names
+from trackers.alerts.view_posts import reports_on_views
 from trackers.alerts.words import lasting
 from trackers.charts.png import Chart, png
 from trackers.jobs.models import TWEET_UPDATE
@@ -138,7 +139,12 @@ def _compose(row: AlertDigest, zone: tzinfo, *, public_url: str, now: datetime) 
         report = report_on(row.report, user, zone, until=today, days=days, now=now)
     length = "week" if days == 7 else "day" if days == 1 else f"{days} days"
     title = f"Your {length} until {notation.to_the_minute(now)}"
-    parts = list(_digest_parts(user, alerts, report, days=days, public_url=public_url, now=now))
+    of_views: list[Report] = []
+    if row.views and user.has_perm(_VIEW_TWEETS):
+        since = today - days * _A_DAY
+        of_views = list(reports_on_views(row.views, user, since=since, now=now))
+    reports = [*([report] if report else []), *of_views]
+    parts = list(_digest_parts(user, alerts, reports, days=days, public_url=public_url, now=now))
     charts = report.charts if report else ()
     pictures = [(f"chart-{place}", chart) for place, chart in enumerate(charts)]
     body = "\n\n".join(
@@ -166,7 +172,7 @@ def _drawn(chart: Chart) -> bytes:
 def _digest_parts(
     user: User,
     alerts: Sequence[AlertNotice],
-    report: Report | None,
+    reports: Sequence[Report],
     *,
     days: int,
     public_url: str,
@@ -176,7 +182,7 @@ def _digest_parts(
         length = "24 hours" if days == 1 else f"{days} days"
         lines = _alert_lines(alerts, has_days=days > 1) or [f"None in the last {length}."]
         yield DigestPart("Alerts", tuple(lines))
-    if report is not None:
+    for report in reports:
         yield DigestPart(report.title, tuple(report.lines(public_url)), report)
     if user.has_perm(_VIEW_TWEETS):
         yield DigestPart("What grew most in 24 hours", tuple(_grown()) or ("Nothing.",))

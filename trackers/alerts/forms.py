@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import Any, cast
+from typing import Any
 
 from django import forms
-from django.contrib.auth.models import AnonymousUser, User
+from django.contrib.auth.models import AnonymousUser
 from django.core.exceptions import ValidationError
 from django.db.models import Model, QuerySet
-from django.utils import timezone
 
 from trackers.alerts.kinds import ABOUT_TWEETS, SHAPES, RuleKind
 from trackers.alerts.models import (
@@ -18,11 +17,8 @@ from trackers.alerts.models import (
     LEAST_REST,
     MOST_REST,
     RULES_MOST,
-    AlertDigest,
     AlertRule,
 )
-from trackers.alerts.report import offered_sets
-from trackers.alerts.rhythm import Every
 from trackers.alerts.words import title
 from trackers.channels.models import Channel
 from trackers.ingest.sources.models import Source
@@ -348,32 +344,3 @@ class RuleForm(forms.ModelForm):
         for name in set(self.cleaned_data) - set(self.fields):
             setattr(self.instance, name, self.cleaned_data.pop(name))
         super()._post_clean()  # type: ignore[misc]
-
-
-class DigestForm(forms.ModelForm):
-    """When it is sent, on which tweets it reports, and whether also on quiet days."""
-
-    report = forms.ChoiceField(label="With a report on", required=False)
-
-    class Meta:
-        model = AlertDigest
-        fields = ("every", "weekday", "hour", "report", "when_quiet")
-        labels = {
-            "every": "How often",
-            "weekday": "Day, if once a week",
-            "when_quiet": "Also when nothing was alerted",
-        }
-        error_messages = {"hour": {"max_value": "An hour is a number from 0 to 23."}}
-
-    def __init__(self, user: User, *args: Any, proposed: str = "", **kwargs: Any) -> None:
-        """`proposed`: the set that an address names, as "author/42"."""
-        super().__init__(*args, **kwargs)
-        self.fields["hour"].label = f"Hour, {timezone.get_current_timezone_name()}"
-        report = proposed or self.instance.report
-        self.initial["report"] = report
-        if self.instance.pk is None:
-            self.initial["when_quiet"] = True
-            self.initial["every"] = Every.WEEK if proposed else Every.DAY
-        typed = str(self.data.get("report", ""))
-        chosen = cast(forms.ChoiceField, self.fields["report"])
-        chosen.choices = offered_sets(user, {report, typed})

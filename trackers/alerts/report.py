@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta, tzinfo
 from urllib.parse import quote, urlencode
@@ -28,8 +28,8 @@ _METRIC = "views"
 _MOST_POSTS, _MAX_QUOTED = 3, 100
 _DRAWN = ("posts", "total")
 _ALL, _MOST_OFFERED = f"{SetKind.ALL.value}/{ALL_KEY}", 50
-_NOT_THERE = "The report's tweets are not there any more, or you may no longer see them."
-_TOOK_TOO_LONG = "The report took too long, and was left out. Its page may have it."
+NOT_THERE = "The report's tweets are not there any more, or you may no longer see them."
+TOOK_TOO_LONG = "The report took too long, and was left out. Its page may have it."
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +78,7 @@ def report_on(
     """`address`: of the set, as "author/42"; `until`: the day after the last one."""
     of = find_set(*_parts_of(address), user)
     if of is None:
-        return Report("Report", _NOT_THERE)
+        return Report("Report", NOT_THERE)
     period = custom_period(until - timedelta(days=days), until - timedelta(days=1), zone, now=now)
     # Most posts of one day are not a day old yet.
     age = "24h" if days > 1 else "1h"
@@ -86,7 +86,7 @@ def report_on(
         matches = newest_matches(of.query, now=now) if of.kind == SetKind.VIEW else None
         figures = period_figures(of, period, age=age, metric=_METRIC, matches=matches)
     except TookTooLong:
-        return Report(of.title, _TOOK_TOO_LONG, _path(of, period, age))
+        return Report(of.title, TOOK_TOO_LONG, _path(of, period, age))
     cards = cards_of(figures.this, figures.before, of=of.address, age=age, metric=_METRIC)
     return Report(
         title=of.title,
@@ -152,15 +152,22 @@ def _charts(of: TweetSet, figures: PeriodFigures) -> tuple[Chart, ...]:
 
 
 def _best_posts(figures: PeriodFigures) -> tuple[PostRow, ...]:
-    best = figures.best[:_MOST_POSTS]
-    texts = TweetText.objects.in_bulk([post.id for post in best])
-    named: Sequence[int] = [post.author for post in best if post.author is not None]
-    authors = Author.objects.in_bulk(named)
     rows = []
-    for post in best:
+    for post in figures.best[:_MOST_POSTS]:
         count = getattr(post.counts, _METRIC) if post.counts else None
-        text = " ".join(texts[post.id].displayed.split()) if post.id in texts else ""
-        whose = f"{authors[post.author]}: " if post.author in authors else ""
         counted = "–" if count is None else f"{count:,} {LABELS[_METRIC].lower()}"
-        rows.append(PostRow(counted, f"{whose}{text[:_MAX_QUOTED]}", f"/tweets/{post.id}/"))
+        rows.append((post.id, post.author, counted))
+    return post_rows(rows)
+
+
+def post_rows(posts: Iterable[tuple[int, int | None, str]]) -> tuple[PostRow, ...]:
+    """Of posts by their ids and those of their authors, with what is said of each."""
+    chosen = list(posts)
+    texts = TweetText.objects.in_bulk([id for id, _, _ in chosen])
+    authors = Author.objects.in_bulk([author for _, author, _ in chosen if author is not None])
+    rows = []
+    for id, author, counted in chosen:
+        text = " ".join(texts[id].displayed.split()) if id in texts else ""
+        whose = f"{authors[author]}: " if author in authors else ""
+        rows.append(PostRow(counted, f"{whose}{text[:_MAX_QUOTED]}", f"/tweets/{id}/"))
     return tuple(rows)

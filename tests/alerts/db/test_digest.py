@@ -1,30 +1,33 @@
 """A person's own e-mail: figures beside those before, pictures, and one click to end it."""
 
+import re
 from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
 
 import pytest
 from django.contrib.admin.models import LogEntry
-from django.contrib.auth.models import User
+from django.contrib.auth.models import Group, User
 from django.test import Client
 from django.utils import timezone
 
 from tests.alerts.conftest import rule
 from tests.alerts.mail_servers import Box, listening
 from tests.factories import TweetFactory
-from trackers.alerts import acts, mail, notice
+from trackers.alerts import acts, mail, notice, view_posts
 from trackers.alerts.digest import make_digests
 from trackers.alerts.models import AlertDigest, AlertMail, AlertNotice, AlertPicture
 from trackers.history import on_page
 from trackers.outbox.findings import News, Observation
 from trackers.saved_views.models import SavedView
+from trackers.scores.models import Score
 from trackers.tokens.models import TimeFormat
 from trackers.tweets.checkpoints.ages import AGES
 from trackers.tweets.checkpoints.models import PackedCheckpoints
 from trackers.tweets.kinds import PostKind
-from trackers.tweets.models import METRICS, Author, TweetText
+from trackers.tweets.models import METRICS, Author, Tweet, TweetText
 from trackers.tweets.snowflake import first_id_at
 from tweetwatch.pieces import Deadline
+from tweetwatch.time_limits import TookTooLong
 
 pytestmark = pytest.mark.django_db
 HOUR, DAY = timedelta(hours=1), timedelta(days=1)
@@ -254,3 +257,75 @@ def test_the_log_shows_a_digest_to_its_person_alone(vera, client):
 
     assert read_by(vera) == [True, True, True]
     assert read_by(eve) == [False, False, False]
+
+
+@pytest.fixture
+def moon(vera):
+    return SavedView.objects.create(user=vera, name="Moon", query="q=moon&sort=likes")
+
+
+def body_of(row, now=MONDAY):
+    AlertDigest.objects.filter(pk=row.pk).update(day=None)
+    make(now)
+    return AlertNotice.objects.first()
+
+
+def test_a_digest_has_the_strongest_posts_of_views_of_its_days(vera, moon):
+    for age, views in ((3 * HOUR, 400), (2 * HOUR, 50), (30 * HOUR, 700), (32 * HOUR, 9_000)):
+        tweet = post(MONDAY - age, views)
+        Tweet.objects.filter(pk=tweet.pk).update(views=views)
+        Score.objects.create(tweet=tweet, at=MONDAY, views=views / 100, expected_views=100)
+    post(MONDAY - HOUR, 5, text="To the sun")
+    row = digest(vera, report="", views=[moon.pk])
+
+    notice_made = body_of(row)
+
+    part = notice_made.body.partition("Moon\n----\n")[2].partition("\n\n")[0].splitlines()
+    assert part[0] == "Posted since 8 Mar, the strongest first."
+    assert [line.partition(" views")[0] for line in part[1:-1]] == ["700", "400", "50"]
+    assert part[1].startswith("700 views: @a42: To the moon https://watch.example/tweets/")
+    assert part[-1] == f"https://watch.example/sets/view/{moon.pk}/"
+    assert f'<a href="https://watch.example/sets/view/{moon.pk}/">' in notice_made.html
+    assert "cid:" not in notice_made.html
+
+
+def test_a_view_that_is_gone_or_not_shared_any_more_says_so(vera, moon):
+    eve, desk = User.objects.create_user("eve"), Group.objects.create(name="Desk")
+    hers = SavedView.objects.create(user=eve, name="Hers", query="", team=desk)
+    vera.groups.add(desk)
+    row = digest(vera, report="", views=[hers.pk, moon.pk])
+    assert "Hers (Desk, by eve)\n" in body_of(row).body
+
+    vera.groups.remove(desk)
+    body = body_of(row).body
+    assert "A saved view\n------------\n" in body
+    assert "you may no longer see" in body
+    assert "Nothing was posted since 8 Mar." in body
+    assert "Hers" not in body
+
+
+def test_a_view_that_takes_too_long_is_left_out(vera, moon, monkeypatch):
+    def too_long(*_, **__):
+        raise TookTooLong
+
+    monkeypatch.setattr(view_posts, "ordered_ids", too_long)
+    assert "The report took too long" in body_of(digest(vera, report="", views=[moon.pk])).body
+
+
+def test_a_person_chooses_from_the_views_that_they_see(vera, moon):
+    eve = User.objects.create_user("eve")
+    hers = SavedView.objects.create(user=eve, name="Hers", query="")
+    actor = on_page(vera)
+    fields = {"every": "day", "weekday": "0", "hour": "7", "report": "", "when_quiet": "on"}
+    assert acts.arrange_digest({**fields, "views": [str(moon.pk)]}, actor).is_done
+    assert AlertDigest.objects.get().views == [moon.pk]
+    assert not acts.arrange_digest({**fields, "views": [str(hers.pk)]}, actor).is_done
+
+    more = [SavedView.objects.create(user=vera, name=f"v{n}", query="").pk for n in range(6)]
+    told = acts.arrange_digest({**fields, "views": [str(id) for id in more]}, actor)
+    assert told.message == "Choose at most 5 saved views."
+    client = Client()
+    client.force_login(vera)
+    page = client.get("/alerts/").content.decode()
+    assert re.search(rf'name="views" value="{moon.pk}"[^>]* checked', page)
+    assert "Hers" not in page

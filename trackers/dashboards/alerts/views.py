@@ -16,7 +16,7 @@ from django.shortcuts import get_object_or_404, render
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
-from trackers.alerts.forms import DigestForm
+from trackers.alerts.digest_form import DigestForm
 from trackers.alerts.kinds import ABOUT_TWEETS, RuleKind
 from trackers.alerts.models import RULES_MOST, AlertDigest, AlertMail, AlertNotice, AlertRule
 from trackers.alerts.mutes import muted_until
