@@ -2,8 +2,8 @@
 
     python -m tests.screenshots [--only tweets …] [--into docs/images] [--address URL --password P]
 
-light and dark at 1280 px, and light on a phone: NAME-light.png, NAME-dark.png, NAME-phone.png,
-where NAME is the page's name in the URL conf.
+light and dark at 1280 px, light at 1920 px and on a phone: NAME-light.png, NAME-dark.png,
+NAME-wide.png, NAME-phone.png, where NAME is the page's name in the URL conf.
 """
 
 import argparse
@@ -23,6 +23,7 @@ from tests.screenshots.scene import prepare
 FORMS = {
     "light": {"viewport": {"width": 1280, "height": 900}, "color_scheme": "light"},
     "dark": {"viewport": {"width": 1280, "height": 900}, "color_scheme": "dark"},
+    "wide": {"viewport": {"width": 1920, "height": 1080}, "color_scheme": "light"},
     "phone": {
         "viewport": {"width": 390, "height": 844},
         "color_scheme": "light",

@@ -9,22 +9,21 @@ from tests.conftest import PROJECT
 SCENE = """
 from datetime import timedelta
 from django.utils import timezone
-from trackers.dashboards.tweets.outlook import _earlier_of
+from trackers.scores.earlier import earlier_posts
 from trackers.tweets.models import Tweet
 # One with a curve, beside which the band of what is usual for its author is not flat.
-now = timezone.now()
-born = now - timedelta(hours=6)
+born = timezone.now() - timedelta(hours=6)
 seen = Tweet.objects.filter(gone_at=None, missing_since=None, created_at__lt=born)
+seen = seen.select_related("tweettext")
 
 def usual(tweet):
-    age = tweet.measured_until - tweet.created_at
-    middle = _earlier_of(tweet, [age], now=now).bands()["views"].get(age)
-    return middle.high if middle else 0
+    area = earlier_posts(tweet, tweet.tweettext.kind).areas().get("views")
+    around = area and area.at(tweet.measured_until - tweet.created_at)
+    return around[2] if around else 0
 
 popular = list(seen.filter(measured_until__isnull=False).order_by("-views")[:200])
 tweet = next((one for one in popular if 3 * usual(one) > one.views), popular[0])
-# The newest have no figures yet.
-print(f"/tweets/{tweet.pk}/", "/tweets/?sort=likes")
+print(f"/tweets/{tweet.pk}/", "/tweets/", "/sets/all/all/", "/leaderboards/?of=author")
 """
 
 
