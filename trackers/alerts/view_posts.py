@@ -66,7 +66,7 @@ def _strongest_rows(ids: Sequence[int]) -> tuple[PostRow, ...]:
     there = Tweet.objects.filter(gone_at=None).in_bulk(ids)
     tweets = [there[id] for id in ids if id in there][:_MOST_POSTS]
     scores = scores_of([tweet.pk for tweet in tweets])
-    return post_strongest_rows(
+    return post_rows(
         (tweet.pk, tweet.author_id, _counted(tweet.views, scores[tweet.pk].get(_METRIC)))
         for tweet in tweets
     )
