@@ -59,14 +59,14 @@ def _switch_off(rule: AlertRule, actor: Actor) -> Done:
 
 def mute_rule(rule: AlertRule, actor: Actor, *, hours: int) -> Done:
     """Send nobody what it raises, for so long."""
-    mutes.mute_rule(rule, hours=hours, by=actor.account, now=timezone.now())
+    mutes.mute_rule(rule, hours=hours, now=timezone.now())
     history.record(actor, [rule], f"Muted for {amount(hours, 'hour')}")
     return Done(f"{rule}: muted for {amount(hours, 'hour')}. The log and events go on.")
 
 
 def mute_tweet(tweet: int, actor: Actor, *, hours: int) -> Done:
     """Send nobody what any rule raises about this tweet, for so long."""
-    mutes.mute_tweet(tweet, hours=hours, by=actor.account, now=timezone.now())
+    mutes.mute_tweet(tweet, hours=hours, now=timezone.now())
     rows = list(Tweet.objects.filter(pk=tweet))
     history.record(actor, rows, f"Muted in alerts for {amount(hours, 'hour')}")
     return Done(f"Tweet {tweet}: muted for {amount(hours, 'hour')}. The log and events go on.")

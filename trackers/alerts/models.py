@@ -191,7 +191,6 @@ class AlertMute(models.Model):
     rule = models.OneToOneField(AlertRule, on_delete=models.CASCADE, null=True)
     tweet = models.BigIntegerField(null=True, unique=True)
     until = models.DateTimeField()
-    made_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True)
 
     class Meta:
         constraints = [

@@ -11,14 +11,14 @@ from trackers.alerts.models import AlertMute, AlertRule
 HOURS = (1, 24)
 
 
-def mute_rule(rule: AlertRule, *, hours: int, by: int, now: datetime) -> None:
+def mute_rule(rule: AlertRule, *, hours: int, now: datetime) -> None:
     until = now + timedelta(hours=hours)
-    AlertMute.objects.update_or_create(rule=rule, defaults={"until": until, "made_by_id": by})
+    AlertMute.objects.update_or_create(rule=rule, defaults={"until": until})
 
 
-def mute_tweet(tweet: int, *, hours: int, by: int, now: datetime) -> None:
+def mute_tweet(tweet: int, *, hours: int, now: datetime) -> None:
     until = now + timedelta(hours=hours)
-    AlertMute.objects.update_or_create(tweet=tweet, defaults={"until": until, "made_by_id": by})
+    AlertMute.objects.update_or_create(tweet=tweet, defaults={"until": until})
 
 
 def end_mute(rule: AlertRule) -> bool:

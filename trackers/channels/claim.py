@@ -167,7 +167,8 @@ def settle(claimed: Claimed, reading: Reading) -> None:
         if claimed.is_test:
             messages.update(state=_State.GIVEN_UP, error=why)
         else:
-            messages.update(error=why)
+            # A long backlog is not written anew at each attempt.
+            messages.exclude(error=why).update(error=why)
         wait = reading.wait or timedelta(0)
         if reading.is_throttled and reading.wait is not None:
             # It says when it takes more: that is no failure.

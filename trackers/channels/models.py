@@ -126,6 +126,12 @@ class ChannelMessage(models.Model):
                 name="channelmessage_waiting",
                 condition=Q(state="waiting"),
             ),
+            # "is one of them a test?"
+            models.Index(
+                fields=["channel", "id"],
+                name="channelmessage_tests",
+                condition=Q(state="waiting", is_test=True),
+            ),
         ]
         constraints = [
             models.CheckConstraint(

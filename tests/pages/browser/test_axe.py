@@ -8,6 +8,7 @@ from axe_playwright_python.sync_playwright import Axe
 from django.contrib.auth.models import Group, User
 
 from tests.alerts.conftest import rule
+from tests.channels.sending import channel
 from tests.factories import CredentialFactory
 from tests.pages.conftest import measure, watched
 from tests.pages.home.homes import bring, tweet
@@ -17,6 +18,8 @@ from tests.pages.sources import gap, source
 from tests.pico.trim import left_out, without_states
 from trackers.alerts import notice
 from trackers.alerts.velocity import tweet_finding
+from trackers.channels.links import mute_key
+from trackers.channels.models import ChannelMessage
 from trackers.dashboards.models import Column
 from trackers.events.subscribers.acts import add
 from trackers.events.subscribers.terms import Terms
@@ -99,6 +102,7 @@ def filled(user):
     )
     seen = watched(1)
     velocity_rule = rule("velocity", metric="likes", at=10, to=["ada@here.example"])
+    velocity_rule.channels.add(channel("slack", "https://chat.example", "newsroom"))
     notice.add_notice(
         velocity_rule,
         [News(tweet_finding(velocity_rule, seen.pk, "It grows."), "down")],
@@ -111,11 +115,17 @@ def filled(user):
     for kind, key in (("tweet", seen.pk), ("source", there.pk), ("day", "2026-03-14")):
         notes.add(kind, str(key), "On the evening news.", on_page(user))
     return pages_of(
-        grown=grown, seen=seen, many=many, there=there, rule=velocity_rule, subscriber=shop
+        grown=grown,
+        seen=seen,
+        many=many,
+        there=there,
+        rule=velocity_rule,
+        subscriber=shop,
+        message=ChannelMessage.objects.get(),
     )
 
 
-def pages_of(*, grown, seen, many, there, rule, subscriber):
+def pages_of(*, grown, seen, many, there, rule, subscriber, message):
     compared = ",".join(str(one.pk) for one in grown)
     return [
         "/", "/?kiosk=1", "/fastest/", "/tweets/", "/tweets/?columns=tags,likes", "/tweets/views/",
@@ -134,6 +144,9 @@ def pages_of(*, grown, seen, many, there, rule, subscriber):
         "/sets/all/all/?period=30d", "/sets/author/7/?metric=likes", "/sets/hashtag/none/",
         "/compare/sets/?set=author/7&set=all/all&period=30d",
         "/alerts/", "/alerts/add/", "/alerts/add/?kind=velocity",
+        "/alerts/channels/", f"/alerts/channels/{message.channel_id}/",
+        "/alerts/channels/add/", "/alerts/channels/add/?kind=telegram",
+        f"/alerts/mute/{mute_key(message.pk)}/",
         f"/alerts/{rule.pk}/", "/alerts/log/",
         "/subscribers/", f"/subscribers/{subscriber.pk}/", "/subscribers/add/", "/account/",
         "/account/password/",
