@@ -26,9 +26,9 @@ router = Router(tags=["shares"])
 
 
 class ShareIn(Strict):
-    """`kind` and `of`: a tweet by its id, a comparison by two to six ids with commas, or a set as
-    `hashtag/moon`. `query`: what its page shows,
-    as in the address of that page. `days`: how long the link is open."""
+    """`kind` and `of`: a tweet by its id, a set as `hashtag/moon`, or a comparison of two to six of
+    the one or the other, with commas. `query`: what its page shows, as in the address of that page.
+    `days`: how long the link is open."""
 
     kind: Literal["tweet", "set", "comparison"]
     of: Annotated[StrictStr, Field(min_length=1, max_length=150)]

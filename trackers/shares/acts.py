@@ -13,7 +13,7 @@ from trackers import history
 from trackers.acts import Act, Done
 from trackers.history import Actor
 from trackers.sets.kinds import SetKind, find_set
-from trackers.shares.models import MAX_TITLE_LENGTH, Share, Sharing
+from trackers.shares.models import MAX_OF_LENGTH, MAX_TITLE_LENGTH, Share, Sharing
 from trackers.shares.terms import is_sharing_on, why_hidden
 
 END, SWITCH = "trackers.change_share", "trackers.change_sharing"
@@ -35,8 +35,8 @@ def share(
     with_notes: bool = False,
     days: int = 30,
 ) -> Share:
-    """A link to a tweet (`of` its id), a comparison (ids with commas) or a set (`hashtag/moon`),
-    for so many days.
+    """A link to a tweet (`of` its id), a set (`hashtag/moon`) or a comparison (ids, or sets, with
+    commas), for so many days.
 
     A ValidationError says by field what is wrong; nothing is stored then.
     """
@@ -82,6 +82,8 @@ def switch_sharing(is_on: bool, actor: Actor) -> Done:
 
 def _checked(kind: str, of: str, user: User) -> str:
     """`of` as it is stored."""
+    if kind == Share.Kind.COMPARISON and "/" in of:
+        return _checked_sets(of.split(","), user)
     if kind in (Share.Kind.TWEET, Share.Kind.COMPARISON):
         ids = of.split(",")
         if any(not re.fullmatch(r"[0-9]{1,19}", id) for id in ids):
@@ -91,12 +93,26 @@ def _checked(kind: str, of: str, user: User) -> str:
             raise ValidationError({"of": f"One tweet, or a comparison of 2 to {MAX_COMPARED}."})
         return of
     if kind == Share.Kind.SET:
-        set_kind, _, key = of.partition("/")
-        found = None if set_kind == SetKind.VIEW else find_set(set_kind, key, user)
-        if found is None:
-            raise ValidationError({"of": "There is no such set, or it is a person's own."})
-        return found.address
+        return _checked_set(of, user)
     raise ValidationError({"kind": f"One of {', '.join(Share.Kind.values)}."})
+
+
+def _checked_sets(of: list[str], user: User) -> str:
+    if not 2 <= len(of) <= MAX_COMPARED:
+        raise ValidationError({"of": f"A comparison is of 2 to {MAX_COMPARED} sets."})
+    addresses = ",".join(_checked_set(one, user) for one in of)
+    if len(addresses) > MAX_OF_LENGTH:
+        raise ValidationError({"of": "The names of these sets are too long together."})
+    return addresses
+
+
+def _checked_set(of: str, user: User) -> str:
+    kind, _, key = of.partition("/")
+    found = None if kind == SetKind.VIEW else find_set(kind, key, user)
+    # A comma would part it.
+    if found is None or "," in found.address:
+        raise ValidationError({"of": "There is no such set, or it is a person's own."})
+    return found.address
 
 
 SHARE_ACTS = {"end": Act(_end_share, END, button="End this link")}

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 # 131 bits: nobody guesses it.
 _KEY_LENGTH = 22
-MAX_TITLE_LENGTH = 120
+MAX_TITLE_LENGTH, MAX_OF_LENGTH = 120, 150
 
 
 def new_share_key() -> str:
@@ -53,8 +53,9 @@ class Share(models.Model):
 
     key = models.CharField(max_length=_KEY_LENGTH, unique=True, default=new_share_key)
     kind = models.CharField(max_length=10, choices=Kind)
-    # The id of a tweet, or several with commas; of a set its kind and key, as in "hashtag/moon".
-    of = models.CharField(max_length=150)
+    # The id of a tweet, or the kind and key of a set, as in "hashtag/moon"; of a comparison several
+    # of the one or the other, with commas.
+    of = models.CharField(max_length=MAX_OF_LENGTH)
     # What its page shows of it: the query of the page that was shared.
     query = models.CharField(max_length=300, blank=True)
     title = models.CharField(max_length=MAX_TITLE_LENGTH, blank=True)
@@ -81,8 +82,13 @@ class Share(models.Model):
 
     @property
     def tweet_ids(self) -> list[int]:
-        """Those that it names; none of a set."""
-        return [] if self.kind == self.Kind.SET else [int(id) for id in self.of.split(",")]
+        """Those that it names; none of sets."""
+        return [] if "/" in self.of else [int(id) for id in self.of.split(",")]
+
+    @property
+    def set_addresses(self) -> list[str]:
+        """Such as "hashtag/moon"; none of tweets."""
+        return self.of.split(",") if "/" in self.of else []
 
     def count_reader(self, *, now: datetime) -> None:
         """One more opened its page."""

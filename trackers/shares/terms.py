@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
+from trackers.sets.kinds import SetKind
 from trackers.shares.models import Share, Sharing
 from trackers.tweets.models import Author, Tweet
 
@@ -34,8 +35,9 @@ def why_hidden(share: Share) -> str:
     if ids := share.tweet_ids:
         tweets = Tweet.objects.select_related("author").in_bulk(ids)
         return next((why for id in ids if (why := _why_hidden_tweet(tweets.get(id)))), "")
-    kind, _, key = share.of.partition("/")
-    if kind == "author" and Author.objects.filter(pk=int(key), protected=True).exists():
+    sets = (address.partition("/") for address in share.set_addresses)
+    authors = [int(key) for kind, _, key in sets if kind == SetKind.AUTHOR]
+    if Author.objects.filter(pk__in=authors, protected=True).exists():
         return "The author's posts are protected."
     return ""
 

@@ -197,6 +197,10 @@ def test_one_address_that_asks_too_often_has_to_wait(client, operator, tweet, mo
         ({"kind": "comparison", "of": "9999999999999999999,12"}, "not tracked"),
         ({"kind": "tweet", "of": "9999999999999999999"}, "not tracked"),
         ({"kind": "comparison", "of": "1,2,3,4,5,6,7"}, "2 to 6"),
+        ({"kind": "comparison", "of": "hashtag/moon,view/1"}, "a person's own"),
+        ({"kind": "comparison", "of": "hashtag/moon,12"}, "no such set"),
+        ({"kind": "comparison", "of": ",".join(["hashtag/moon"] * 7)}, "2 to 6"),
+        ({"kind": "comparison", "of": ",".join(f"hashtag/{x * 90}" for x in "ab")}, "too long"),
         ({"kind": "tweet", "of": "1,2"}, "One tweet"),
         ({"kind": "set", "of": "view/1"}, "no such set"),
         ({"kind": "set", "of": "hashtag/"}, "no such set"),
@@ -267,6 +271,24 @@ def test_a_comparison_shows_the_curves_of_its_tweets_alone(client, operator, twe
         share("comparison", f"{tweet.pk},{hidden.pk}", history.on_page(operator), operator)
 
     Tweet.objects.filter(pk=other.pk).update(missing_since=timezone.now())
+    assert client.get(made.address).status_code == 404
+
+
+def test_a_comparison_of_sets_shows_their_charts_alone(client, operator, tweet):
+    sets = "author/7,hashtag/moon"
+
+    made = share("comparison", sets, history.on_page(operator), operator, query="period=30d")
+    content = client.get(made.address).content.decode()
+    picture = client.get(f"{made.address}day.svg").content.decode()
+
+    assert (made.tweet_ids, made.set_addresses) == ([], ["author/7", "hashtag/moon"])
+    assert "@vera" in picture
+    assert "#moon" in picture
+    assert client.get(f"{made.address}age.png").status_code == 200
+    for kept in (str(tweet.pk), "secret sentence"):
+        assert kept not in content + picture
+
+    Author.objects.filter(pk=7).update(protected=True)
     assert client.get(made.address).status_code == 404
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from urllib.parse import urlencode
@@ -64,6 +64,7 @@ def compare_sets(request: HttpRequest) -> HttpResponse:
         "labels": [card.label for card in _cards(comparison)[0]] if comparison.sets else [],
         "charts": _drawn(comparison) if comparison.sets else [],
         "query": comparison.address(),
+        "shared": _share_query(comparison),
         "kinds": [choice for choice in SetKind.choices if choice[0] != SetKind.ALL],
         "periods": [
             (label, comparison.address(period=name), name == asked.period.name)
@@ -98,6 +99,13 @@ def sets_chart(request: HttpRequest, chart: str, form: str) -> HttpResponseBase:
         return as_file(request, _table(comparison, by_age=by_age), form)
     drawn = _age_chart(comparison) if by_age else _day_chart(comparison)
     return as_picture(request, drawn, form, name=f"compare-sets-{chart}")
+
+
+def public_sets(sets: Iterable[TweetSet], asked: SetQuery) -> dict[str, LineChart]:
+    """For strangers: by name, the charts of sets that are not saved views."""
+    compared = [compared_set(of, asked.period, age=asked.age, metric=asked.metric) for of in sets]
+    comparison = SetComparison(asked, compared, [])
+    return dict(zip(_CHARTS, (_age_chart(comparison), _day_chart(comparison)), strict=True))
 
 
 def _read_sets(request: HttpRequest, *, now: datetime) -> SetComparison:
@@ -169,6 +177,14 @@ def _rows(comparison: SetComparison) -> list[dict[str, object]]:
             zip(comparison.sets, _cards(comparison), strict=True), 1
         )
     ]
+
+
+def _share_query(comparison: SetComparison) -> str:
+    """Of the form for a link to it; empty if that cannot be."""
+    if len(comparison.sets) < 2 or any(one.of.kind == SetKind.VIEW for one in comparison.sets):
+        return ""
+    of, query = ",".join(comparison.keys), comparison.asked.address()
+    return urlencode({"kind": "comparison", "of": of, "query": query})
 
 
 def _drawn(comparison: SetComparison) -> list[tuple[str, InlineChart]]:

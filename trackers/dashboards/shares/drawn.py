@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from django.http import QueryDict
 
 from trackers.charts.png import Chart
+from trackers.dashboards.compare.sets import public_sets
 from trackers.dashboards.compare.views import public_comparison
 from trackers.dashboards.scores import score_pill
 from trackers.dashboards.set_query import parse_set_query
@@ -67,7 +68,7 @@ def shared_view(share: Share) -> SharedView:
         case Share.Kind.TWEET:
             return _of_tweet(share)
         case Share.Kind.COMPARISON:
-            return _of_comparison(share)
+            return _of_sets(share) if share.set_addresses else _of_comparison(share)
     return _of_set(share)
 
 
@@ -156,6 +157,21 @@ def _of_set(share: Share) -> SharedView:
         figures=tuple(map(_card_figure, shown)),
         charts=charts,
         alts={name: chart.title for name, chart in charts.items()},
+    )
+
+
+def _of_sets(share: Share) -> SharedView:
+    now, _ = current()
+    named = (address.partition("/") for address in share.set_addresses)
+    found = (find_set(kind, key, share.made_by) for kind, _, key in named)
+    sets = [of for of in found if of is not None]
+    charts = public_sets(sets, parse_set_query(QueryDict(share.query), UTC, now=now))
+    return SharedView(
+        title=share.title or " · ".join(of.title for of in sets),
+        as_of=_as_of(now),
+        figures=(),
+        charts=charts,
+        alts={name: chart.about for name, chart in charts.items()},
     )
 
 
