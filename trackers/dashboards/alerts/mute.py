@@ -89,16 +89,14 @@ def _offers(message: ChannelMessage) -> Iterator[Offer]:
     tweets = dict.fromkeys(
         int(line["of"]) for notice in notices for line in notice.heard if line["kind"] == "tweet"
     )
-    for hours, span in _SPANS.items():
-        for rule in rules.values():
+    for rule in rules.values():
+        for hours, span in _SPANS.items():
             do = partial(acts.mute_rule, rule, hours=hours)
             yield Offer(f"rule-{rule.pk}-{hours}", f"The rule {rule.name} for {span}", do)
-        for tweet in list(tweets)[:_TWEETS_MOST]:
-            yield Offer(
-                f"tweet-{tweet}-{hours}",
-                f"Tweet {tweet} for {span}",
-                partial(acts.mute_tweet, tweet, hours=hours),
-            )
+    for tweet in list(tweets)[:_TWEETS_MOST]:
+        for hours, span in _SPANS.items():
+            do = partial(acts.mute_tweet, tweet, hours=hours)
+            yield Offer(f"tweet-{tweet}-{hours}", f"Tweet {tweet} for {span}", do)
     yield _of_channel(message)
 
 
