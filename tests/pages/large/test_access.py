@@ -33,6 +33,7 @@ OPEN = {
     "feed-home-atom",
     "feed-home-json",
     "feed-source-atom",
+    "feed-view-atom",
     "share-public",
     "share-embed",
     "share-picture",
