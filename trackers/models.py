@@ -12,7 +12,7 @@ from trackers.alerts.models import (
     AlertRule,
 )
 from trackers.arrivals.models import Arrival, DeliveryBucket, Origin, TimelineDelivery
-from trackers.channels.models import Channel, ChannelMessage
+from trackers.channels.models import Channel, ChannelMessage, PushKey
 from trackers.credentials.models import Credential, Window
 from trackers.dashboards.models import Column, OverviewVisit
 from trackers.events.delivery.models import Attempt
@@ -174,6 +174,7 @@ __all__ = [
     "PollBucket",
     "PresenceCount",
     "Project",
+    "PushKey",
     "Queue",
     "QueueCounters",
     "QueueHour",

@@ -38,6 +38,7 @@ _HIDDEN = {
         "feedstate",
         "idempotencykey",
         "overviewvisit",
+        "pushkey",
         "timeformat",
         "wronglogin",
     ),

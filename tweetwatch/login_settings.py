@@ -41,3 +41,10 @@ SOCIALACCOUNT_ADAPTER = "trackers.dashboards.account.provider.ProviderAdapter"
 SOCIALACCOUNT_EMAIL_VERIFICATION = "none"
 # Linking an account to one of the provider takes the password again.
 SOCIALACCOUNT_REAUTHENTICATION_REQUIRED = True
+
+# Not about logging in, but the same everywhere too: where browsers take messages. A name that
+# begins with a point stands for all hosts below it.
+PUSH_SERVICES = (
+    *("fcm.googleapis.com", "updates.push.services.mozilla.com"),
+    *(".push.apple.com", ".notify.windows.com"),
+)

@@ -80,8 +80,7 @@ TIMELINE_METADATA_BYTES = env.number(
     "TIMELINE_METADATA_BYTES", default=4096, least=0, most=1_000_000
 )
 
-# The event bus: where programs find this installation, how long a delivery may take, and which
-# addresses may be called (trackers/events/delivery/egress.py)
+# The event bus, and which addresses may be called (trackers/events/delivery/egress.py)
 
 PUBLIC_URL = env.base_url("PUBLIC_URL", such_as="https://watch.example") or "https://localhost"
 BUS_CONNECT_TIMEOUT = env.seconds("BUS_CONNECT_TIMEOUT", default=2, least=0.1, most=60)
@@ -101,6 +100,7 @@ BUS_DISABLE_AFTER = env.seconds("BUS_DISABLE_AFTER", default=432_000, least=60, 
 EGRESS_ALLOW = env.networks("EGRESS_ALLOW")
 EGRESS_PLAIN_HTTP = env.truth("EGRESS_PLAIN_HTTP", default=False)
 EGRESS_CA_FILE = env.ca_file("EGRESS_CA_FILE")
+PUSH_HOSTS = env.texts("PUSH_HOSTS") or PUSH_SERVICES  # noqa: F405
 # The live feed: streams per web process, each of which occupies a thread, and how long each lasts
 EVENT_STREAMS = env.number("EVENT_STREAMS", default=4, least=0, most=1000)
 EVENT_STREAM_SECONDS = env.seconds("EVENT_STREAM_SECONDS", default=30, least=1, most=3600)

@@ -144,7 +144,7 @@ def _unmute(channel: Channel, actor: Actor) -> Done:
     return Done(f"{channel}: no longer muted.")
 
 
-def _remove(channel: Channel, actor: Actor) -> Done:
+def remove(channel: Channel, actor: Actor) -> Done:
     history.record(actor, [channel], "Removed", flag=history.DELETION)
     channel.delete()
     return Done(f"{channel.name}: removed.")
@@ -162,5 +162,5 @@ ACTS = {
     "test": Act(test, CHANGE),
     "mute": Act(mute_channel, CHANGE),
     "unmute": Act(_unmute, CHANGE),
-    "remove": Act(_remove, _DELETE, asks=_question, button="Remove", leaves=True),
+    "remove": Act(remove, _DELETE, asks=_question, button="Remove", leaves=True),
 }

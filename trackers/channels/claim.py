@@ -182,7 +182,11 @@ def settle(claimed: Claimed, reading: Reading) -> None:
         channel.update(claim=None, reason=why, next_at=later)
         channel_now = Channel.objects.filter(pk=claimed.id)
         channel_now.filter(failing_since=None).update(failing_since=Now())
-        if reading.is_gone:
+        if reading.is_gone and not shape.is_typed:
+            # What a browser gave cannot be mended: it asks again, with a new address.
+            for gone in channel_now:
+                gone.delete()
+        elif reading.is_gone:
             channel_now.filter(stopped_at=None).update(stopped_at=Now())
 
 

@@ -38,6 +38,7 @@ class Channel(models.Model):
         GOOGLE_CHAT = "google_chat", SHAPES["google_chat"].label
         MATTERMOST = "mattermost", SHAPES["mattermost"].label
         MATRIX = "matrix", SHAPES["matrix"].label
+        BROWSER = "browser", SHAPES["browser"].label
 
     name = models.CharField(max_length=80, unique=True)
     kind = models.CharField(max_length=11, choices=Kind)
@@ -86,6 +87,15 @@ class Channel(models.Model):
         super().clean_fields(exclude)  # type: ignore[arg-type]
         if not self.name.strip():
             raise ValidationError({"name": "Enter a name."})
+
+
+class PushKey(models.Model):
+    """By which push services know this installation: one row, made with the first browser."""
+
+    key = EncryptedJSONField(editable=False)
+
+    def __str__(self) -> str:
+        return "the key of Web Push"
 
 
 class ChannelMessage(models.Model):

@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from django.contrib import messages
+from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.cache import never_cache
@@ -16,7 +17,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from trackers.channels.acts import ACTS, ADD, CHANGE
 from trackers.channels.forms import ChannelForm
 from trackers.channels.models import Channel, ChannelMessage
-from trackers.channels.shapes import SHAPES
+from trackers.channels.shapes import SHAPES, TYPED_SHAPES
 from trackers.dashboards.access import needs, require_permission
 from trackers.dashboards.page_acts import act_on, form_page
 from trackers.dashboards.parts import render_parts
@@ -93,8 +94,8 @@ def add_channel(request: HttpRequest) -> HttpResponse:
     """First the service, then the form that it has."""
     require_permission(request, ADD)
     kind = request.GET.get("kind", "")
-    if kind not in SHAPES:
-        kinds = [(name, shape.label) for name, shape in SHAPES.items()]
+    if kind not in TYPED_SHAPES:
+        kinds = [(name, shape.label) for name, shape in TYPED_SHAPES.items()]
         return render(request, "dashboards/channels/kinds.html", {"kinds": kinds})
     return _form_or_stored(request, ChannelForm(request.POST or None, kind=kind))
 
@@ -106,6 +107,8 @@ def add_channel(request: HttpRequest) -> HttpResponse:
 def edit_channel(request: HttpRequest, id: int) -> HttpResponse:
     require_permission(request, CHANGE)
     channel = _get_channel(id)
+    if channel.kind not in TYPED_SHAPES:
+        raise PermissionDenied("A browser gives its own address. Its person can end it.")
     return _form_or_stored(
         request, ChannelForm(request.POST or None, kind=channel.kind, channel=channel)
     )

@@ -18,6 +18,7 @@ from django.db.models.functions import Lower
 from django.utils import timezone
 
 from trackers.alerts.models import AlertDigest, AlertMail, AlertRule
+from trackers.channels.browsers import browsers_of
 from trackers.saved_views.models import SavedView
 from trackers.shares.models import Share
 from trackers.timelines.models import Follower
@@ -50,6 +51,7 @@ def _end_what_lets_in(user: User) -> None:
     ApiToken.objects.filter(user=user, revoked_at=None).update(revoked_at=now)
     FeedAddress.objects.filter(user=user).delete()
     Share.objects.filter(made_by=user, ended_at=None).update(ended_at=now)
+    browsers_of(user).delete()
     sessions.end_sessions(user)
     factors.remove_factors(user)
     ways_in.unlink(user)

@@ -16,8 +16,10 @@ from django_q.models import OrmQ
 
 from tests.alerts.conftest import rule
 from tests.alerts.mail_servers import Box, listening
+from tests.channels.push import Browser
 from trackers import roles, tasks
 from trackers.alerts.models import AlertDigest, AlertMail, AlertNotice, AlertRule
+from trackers.channels.models import Channel
 from trackers.dashboards.models import Column
 from trackers.history import on_page
 from trackers.notes.models import Note
@@ -196,7 +198,8 @@ def test_the_copy_has_each_table_about_people(vera):
         "timeformat": "times", "alertrule": "alert_rules", "alertdigest": "digest",
         "note": "notes", "follower": "follows", "savedview": "saved_views", "column": "columns",
         "overviewvisit": "overview_last_seen", "share": "shares", "authenticator": "factors",
-        "channel": "channels", "usersession": "logins", "socialaccount": "linked_logins",
+        "channel": "channels", "usersession": "logins",
+        "socialaccount": "linked_logins",
         # Not used: an address is the account's own.
         "emailaddress": "account",
     }  # fmt: skip
@@ -268,3 +271,34 @@ def test_the_last_account_that_gives_access_cannot_be_closed(page, vera):
 
     vera.refresh_from_db()
     assert vera.is_active
+
+
+def test_a_browser_ends_with_its_login_or_by_its_button(page, vera, settings):
+    settings.PUSH_HOSTS = ["push.example"]
+    subscription = {"name": "phone", "endpoint": "https://push.example/1", **Browser().keys}
+    page.post("/account/browsers/add", subscription)
+    other = {"name": "desk", "endpoint": "https://push.example/2"}
+    page.post("/account/browsers/add", {**subscription, **other})
+    phone, desk = Channel.objects.order_by("pk")
+    assert "vera: phone" in text_of(page.get("/account/"))
+
+    page.post(f"/account/browsers/{phone.pk}/end")
+    assert Channel.objects.get() == desk
+    assert page.get(f"/alerts/channels/{desk.pk}/edit/").status_code == 403
+
+    page.post("/logout/")
+    assert not Channel.objects.exists(), "the browser of this login was the last one added"
+    page.post("/login/", {"username": "vera", "password": RIGHT})
+    page.post("/account/browsers/add", subscription)
+    vera.delete()
+    assert not Channel.objects.exists()
+
+
+def test_the_manifest_and_the_worker_are_open(client, settings):
+    manifest = client.get("/manifest.webmanifest")
+
+    assert manifest.json()["display"] == "standalone"
+    assert [icon["sizes"] for icon in manifest.json()["icons"]] == ["192x192", "512x512"]
+    worker = client.get("/push-worker.js")
+    assert worker.headers["Content-Type"].startswith("text/javascript")
+    assert b"showNotification" in worker.content

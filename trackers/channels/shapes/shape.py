@@ -68,6 +68,8 @@ class ServiceShape:
     hints: Mapping[str, str] = field(default_factory=dict)
     # Statuses after which nothing is sent until a person acts.
     gone: frozenset[int] = frozenset((410,))
+    # Whether people type the address. A browser gives its own, and is removed once it is gone.
+    is_typed: bool = True
     # What a person may see of the address.
     shown: Callable[[Parts], str] = lambda parts: host_of(parts["url"])
 

@@ -21,6 +21,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from trackers import roles
 from trackers.acts import Done
+from trackers.channels.browsers import browsers_of, end_browser
 from trackers.dashboards.access import permission_givers
 from trackers.dashboards.page_acts import show_message
 from trackers.history import Actor, on_page
@@ -120,7 +121,18 @@ def _end_share(user: User, actor: Actor, id: int) -> Done:
     return SHARE_ACTS["end"].do(share, actor) if share else Done("It is gone.", is_done=False)
 
 
-_ENDS = {"logins": _end_login, "tokens": _end_token, "feeds": _end_feed, "shares": _end_share}
+def _end_browser(user: User, actor: Actor, id: int) -> Done:
+    is_done = end_browser(user, actor, id)
+    return Done("It is told nothing any more." if is_done else "It is gone.", is_done=is_done)
+
+
+_ENDS = {
+    "browsers": _end_browser,
+    "logins": _end_login,
+    "tokens": _end_token,
+    "feeds": _end_feed,
+    "shares": _end_share,
+}
 
 
 def opened_by(user: User) -> dict[str, Any]:
@@ -128,6 +140,7 @@ def opened_by(user: User) -> dict[str, Any]:
     return {
         "tokens": user.api_tokens.filter(revoked_at=None),
         "feeds": user.feed_addresses.select_related("follower__user", "follower__team"),
+        "browsers": browsers_of(user).defer("address"),
         "shares": Share.objects.live(now=timezone.now()).filter(made_by=user),
     }
 

@@ -12,7 +12,7 @@ from allauth.socialaccount.providers.openid_connect import views as oidc
 from django.urls import path
 from django.views.decorators.http import require_POST
 
-from trackers.dashboards.account import own, times, views
+from trackers.dashboards.account import browsers, own, times, views
 from trackers.dashboards.account.factors import keeps_needed
 from trackers.dashboards.account.provider import few_at_once
 from tweetwatch.http.compression import shows_secret
@@ -27,6 +27,10 @@ urlpatterns = [
     path("account/person/", own.person, name="account_person"),
     # As `trackers.tokens.address_mail` writes it.
     path("account/email/<str:signed>/", own.confirm_address, name="account_confirm_address"),
+    path("account/browsers/key", browsers.push_key, name="push_key"),
+    path("account/browsers/add", browsers.add, name="browser_add"),
+    path("push-worker.js", browsers.worker, name="push_worker"),
+    path("manifest.webmanifest", browsers.manifest, name="manifest"),
     path("account/<str:what>/<int:id>/end", own.end_one, name="account_end"),
     path("account/stored", own.stored, name="account_stored"),
     path("account/close/", own.close, name="account_close"),

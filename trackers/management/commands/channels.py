@@ -14,7 +14,7 @@ from django.core.management.base import CommandError
 from trackers.channels import acts
 from trackers.channels.listing import channel_json
 from trackers.channels.models import Channel
-from trackers.channels.shapes import SHAPES
+from trackers.channels.shapes import SHAPES, TYPED_SHAPES
 from trackers.history import by_command
 from trackers.management.pageless import ActionsCommand, AddAction
 from tweetwatch.command_line import EXIT_USAGE
@@ -29,7 +29,7 @@ class Command(ActionsCommand):
             help="add a channel; its address is read from standard input, as a JSON object",
         )
         add.add_argument("name")
-        add.add_argument("--kind", required=True, choices=list(SHAPES))
+        add.add_argument("--kind", required=True, choices=list(TYPED_SHAPES))
         add_action("list", help="list the channels, and how they are")
         for name, what in (
             ("test", "send a test, and show what the service answered"),

@@ -19,7 +19,7 @@ from tests.channels.sending import channel, line, tell
 from trackers import roles
 from trackers.channels import acts
 from trackers.channels.models import Channel, ChannelMessage
-from trackers.channels.shapes import SHAPES
+from trackers.channels.shapes import TYPED_SHAPES
 from trackers.management.fake_services import addresses
 
 BASE = "https://chat.example"
@@ -40,7 +40,9 @@ def words(reply):
 def secrets_of(kind):
     parts = addresses(BASE)[kind]
     return [
-        parts[part.name] for part in SHAPES[kind].parts if part.is_secret and part.name in parts
+        parts[part.name]
+        for part in TYPED_SHAPES[kind].parts
+        if part.is_secret and part.name in parts
     ]
 
 
@@ -51,10 +53,10 @@ def test_without_channels_the_page_says_what_one_is(staff):
     assert "Add one" in page
 
 
-@pytest.mark.parametrize("kind", SHAPES)
+@pytest.mark.parametrize("kind", TYPED_SHAPES)
 def test_a_channel_of_each_kind_is_added_and_its_secrets_are_on_no_page(staff, kind, caplog):
     form = words(staff.get(f"{ADD}?kind={kind}"))
-    for part in SHAPES[kind].parts:
+    for part in TYPED_SHAPES[kind].parts:
         assert part.label in form
         assert part.help in form
 
@@ -193,7 +195,7 @@ def test_a_viewer_sees_channels_and_may_not_change_them(client):
     assert client.post(f"/alerts/channels/{made.pk}/test").status_code == 403
 
 
-@pytest.mark.parametrize("kind", SHAPES)
+@pytest.mark.parametrize("kind", TYPED_SHAPES)
 def test_the_api_takes_an_address_and_gives_none(client, kind):
     program = Program(client, User.objects.create_superuser("ada"))
     program.ask("POST", "channels", {"name": "ops", "kind": kind, "address": addresses(BASE)[kind]})
