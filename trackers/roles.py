@@ -18,7 +18,7 @@ VIEWER, OPERATOR, OWNER = ROLES = ("viewer", "operator", "owner")
 MAY = {
     VIEWER: "sees every page.",
     OPERATOR: "sees every page, and runs what is watched: tweets, tags, notes, sources, imports, "
-    "subscribers, alert rules and queues.",
+    "subscribers, alert rules, channels and queues.",
     OWNER: "does what an operator does, and sets what it costs (intervals, projects, credentials) "
     "and who may do what (users, groups, API tokens).",
 }
