@@ -21,7 +21,7 @@ from trackers.listing.saved import matching_among, newest_matches
 from trackers.tweets.models import Tweet
 from tweetwatch.database import cursor
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.timeout(900)]
 
 MOST = 50
 # Asked of at a time: as many as a minute's rules find.
