@@ -16,7 +16,7 @@ from django.db import IntegrityError, transaction
 from trackers import history
 from trackers.acts import Done
 from trackers.history import Actor
-from trackers.roles import teams_of
+from trackers.roles import teams, teams_of
 from trackers.saved_views.models import MAX_NAME_LENGTH, SavedView
 
 MAX_SAVED_VIEWS = 30
@@ -111,13 +111,15 @@ def undoing(view: SavedView) -> dict[str, Any]:
 
 
 def restore(removed: dict[str, Any], actor: Actor) -> Done:
-    """Undo a removal: it is its maker's, and what used it finds it again."""
+    """Undo a removal: it is its maker's, and what used it finds it again; of its team only while
+    that is there."""
+    team = teams().filter(pk=removed["team_id"] or 0).first()
     try:
         with transaction.atomic():
             _lock(removed["user_id"])
             if SavedView.objects.filter(user=removed["user_id"]).count() >= MAX_SAVED_VIEWS:
                 return Done(_TOO_MANY, is_done=False)
-            view = SavedView.objects.create(**removed)
+            view = SavedView.objects.create(**removed | {"team_id": team and team.pk})
             history.record(actor, [view], "Brought back a saved view", flag=history.ADDITION)
     except IntegrityError:
         return Done("It is there again, or its name is taken meanwhile.", is_done=False)

@@ -53,7 +53,7 @@ def stored_about(user: User) -> dict[str, Any]:
         ),
         "digest": _first(
             AlertDigest.objects.filter(user=user).first(),
-            *("every", "weekday", "hour", "report", "when_quiet"),
+            *("every", "weekday", "hour", "report", "views", "when_quiet"),
         ),
         "alert_rules": _rows(
             AlertRule.objects.filter(made_by=user), "name", "kind", "to", "made_at"

@@ -149,6 +149,12 @@ def test_an_owner_removes_what_is_shared_with_any_team_and_it_stays_its_makers(
     back = SavedView.objects.get(pk=launch)
     assert (back.user.username, back.team) == ("ada", desk)
 
+    # Without its team, which ended meanwhile, it is its maker's alone.
+    staff.post(f"{VIEWS}{launch}/remove")
+    desk.delete()
+    olga.post(f"{VIEWS}undo", form)
+    assert SavedView.objects.get(pk=launch).team is None
+
 
 def test_a_view_is_shared_with_ones_own_teams_only_and_outlasts_them(staff, saved, desk, client):
     other = Group.objects.create(name="Others")
