@@ -53,7 +53,7 @@ TEXTS = """
            || CASE WHEN n > {tweets} / 2 AND n % 3 = 0 THEN ' #WorldCup' ELSE '' END
            || CASE WHEN n % 40 = 1 THEN ' 東京タワーに行ったよ。楽しかった' ELSE '' END
            || CASE WHEN n % 5 <> 0 THEN ' https://t.co/' || substr(md5(n::text), 1, 10) ELSE '' END,
-           'en', '{{}}', 1 + n % 6,
+           'en', '{{}}', 1 + abs(n) % 6,
            array_remove(ARRAY['the', CASE WHEN n % 7919 = 3 THEN 'zyzzyva' END,
                               CASE WHEN n > {tweets} / 2 AND n % 3 = 0 THEN 'worldcup' END], NULL),
            CASE WHEN n % 5 <> 0 THEN ARRAY['example.org'] END

@@ -1,6 +1,6 @@
 """The world of `screens`: tweets of the last 30 days with some fifty samples each.
 
-many ─> tweets, jobs, texts, samples (packed, and of today in rows)
+many ─> tweets, jobs, texts, samples (packed, and of today in rows), checkpoints ─> scores
 Set-based, in two connections, since a statement fills one core.
 """
 
@@ -17,6 +17,8 @@ from django.db import connection
 from tests.benchmarks.screens import looks
 from tests.pages import many
 from tests.queues import fill_buckets
+from trackers.tweets.checkpoints.ages import AGES_S
+from trackers.tweets.models import METRICS
 from trackers.tweets.pack import SAMPLES, SETTLED_AFTER
 from trackers.tweets.snowflake import TWEPOCH_MS
 from tweetwatch.database import cursor
@@ -127,6 +129,43 @@ ROWS = f"""
     WHERE is_long = %(long)s AND born + one.ended[i] >= %(since)s
     ORDER BY born + ended[i]
 """
+AGES = f"ARRAY[{', '.join(f'{age:.0f}' for age in AGES_S)}]::float8[]"
+CHECKPOINTS = f"""
+    INSERT INTO trackers_packedcheckpoints (tweet_id, ages, {", ".join(METRICS)})
+    SELECT id, {", ".join(["ages", *(f"of_{metric}" for metric in METRICS)])}
+    FROM many m CROSS JOIN {LOOKS} CROSS JOIN LATERAL (
+        SELECT array_agg(place::smallint ORDER BY place) AS ages,
+               {
+    ", ".join(
+        f"array_agg(({views(by)})::int ORDER BY place) AS of_{metric}"
+        for metric, by in zip(METRICS, VIEWS_FOR, strict=True)
+    )
+}
+        FROM unnest({AGES}) WITH ORDINALITY AS age(seconds, place)
+        CROSS JOIN LATERAL (SELECT greatest(1, width_bucket(seconds, begun)) AS i) look
+        WHERE seconds <= %(now)s - born
+    ) at_ages
+    WHERE is_long = %(long)s AND ages IS NOT NULL ORDER BY id
+"""
+# As many views are usual for all authors, so that a tenth of the tweets stands out.
+USUAL = 2000
+BENCHMARKS = f"""
+    INSERT INTO trackers_benchmark (author_id, kind, made_at, expected, posts)
+    SELECT author_id, kind, now(),
+           ARRAY[{", ".join(f"array_fill({USUAL / by}::real, ARRAY[18])" for by in VIEWS_FOR)}],
+           array_fill(100::smallint, ARRAY[6, 18])
+    FROM (SELECT DISTINCT author_id FROM trackers_tweet) a CROSS JOIN generate_series(0, 6) kind
+"""
+SCORES = f"""
+    INSERT INTO trackers_score (tweet_id, at, views, likes, retweets, expected_views,
+                                expected_likes, expected_retweets)
+    SELECT id, measured_until, of.score, of.score, of.score, {USUAL}, {USUAL / 40}, {USUAL / 200}
+    FROM trackers_tweet CROSS JOIN LATERAL (
+        SELECT CASE WHEN views >= {USUAL} THEN views / {USUAL}.0
+                    ELSE -{USUAL}.0 / views END AS score
+    ) of
+    WHERE views > 0 AND gone_at IS NULL
+"""
 TEXT_WORDS = "SELECT indexdef FROM pg_indexes WHERE indexname = 'tweettext_words'"
 
 
@@ -151,9 +190,11 @@ def main(*, tweets: int) -> None:
                 for part in packing(kinds, tweets=tweets, settled=settled, now=now)
             ),
             lambda: run(*((ROWS, {**kind, "since": settled.timestamp()}) for kind in kinds)),
+            lambda: run(*((CHECKPOINTS, kind) for kind in kinds)),
             lambda: texts(tweets, are_tracked),
         ]
     )
+    run((BENCHMARKS, {}), (SCORES, {}))
     run(("VACUUM (ANALYZE)", {}))
 
 
