@@ -165,8 +165,14 @@ class AlertNotice(models.Model):
     # Of a digest: its text, and the same as HTML with pictures.
     body = models.TextField(blank=True)
     html = models.TextField(blank=True, default="", db_default="")
+    # Without a constraint, which would have locked the table when this came.
     digest = models.ForeignKey(
-        "AlertDigest", on_delete=models.SET_NULL, null=True, related_name="+"
+        "AlertDigest",
+        on_delete=models.SET_NULL,
+        null=True,
+        related_name="+",
+        db_constraint=False,
+        db_index=False,
     )
 
     objects = AlertNoticeQuerySet.as_manager()

@@ -61,7 +61,7 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ['pk'],
-                'indexes': [models.Index(fields=['channel', '-id'], name='channelmessage_newest'), models.Index(condition=models.Q(('state', 'waiting')), fields=['channel', 'id'], name='channelmessage_waiting')],
+                'indexes': [models.Index(fields=['channel', '-id'], name='channelmessage_newest'), models.Index(condition=models.Q(('state', 'waiting')), fields=['channel', 'id'], name='channelmessage_waiting'), models.Index(condition=models.Q(('is_test', True), ('state', 'waiting')), fields=['channel', 'id'], name='channelmessage_tests')],
                 'constraints': [models.CheckConstraint(condition=models.Q(models.Q(('sent_at__isnull', False), ('state', 'sent')), models.Q(models.Q(('state', 'sent'), _negated=True), ('sent_at', None)), _connector='OR'), name='channelmessage_sent_at')],
             },
         ),

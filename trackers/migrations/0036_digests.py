@@ -20,6 +20,7 @@ class Migration(migrations.Migration):
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('name', models.CharField(max_length=40)),
                 ('png', models.BinaryField()),
+                ('mail', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='pictures', to='trackers.alertmail')),
             ],
         ),
         migrations.AddField(
@@ -40,7 +41,7 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='alertnotice',
             name='digest',
-            field=models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to='trackers.alertdigest'),
+            field=models.ForeignKey(db_constraint=False, db_index=False, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to='trackers.alertdigest'),
         ),
         migrations.AddField(
             model_name='alertnotice',
@@ -60,10 +61,5 @@ class Migration(migrations.Migration):
         migrations.AddConstraint(
             model_name='alertdigest',
             constraint=models.CheckConstraint(condition=models.Q(('weekday__lte', 6)), name='alertdigest_weekday'),
-        ),
-        migrations.AddField(
-            model_name='alertpicture',
-            name='mail',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='pictures', to='trackers.alertmail'),
         ),
     ]

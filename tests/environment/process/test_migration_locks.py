@@ -20,7 +20,17 @@ from tweetwatch.database import compact_sql
 LAST_OF_THE_FIRST = "0003_first_rows"
 # Of some dozens of rows, whatever is tracked: nobody waits long for these.
 SMALL = {
-    *("app", "budget", "column", "credential", "feedaddress", "flow", "importfile", "interval"),
+    *(
+        "alertdigest",
+        "app",
+        "budget",
+        "column",
+        "credential",
+        "feedaddress",
+        "flow",
+        "importfile",
+        "interval",
+    ),
     *("milestone", "queue", "project", "source", "stream", "subscriber", "apitoken", "worker"),
     *("savedview", "trouble"),
 }

@@ -15,7 +15,8 @@ WITH due AS MATERIALIZED (
         -- The wait doubles with each attempt. It begins with the claim, so that a message whose
         -- process died of it is not tried at once by the next one; and it outlasts the sending.
         next_at = clock_timestamp() + greatest(
-            %(lease)s, least(%(first)s * power(2, least(c.attempts, 20)), %(longest)s)),
+            %(lease)s::interval,
+            least(%(first)s::interval * power(2, least(c.attempts, 20)), %(longest)s::interval)),
         -- A test goes alone. Else what an earlier attempt may have sent is sent again as it was,
         -- so that a service that knows its key shows it once.
         sending_upto = coalesce(

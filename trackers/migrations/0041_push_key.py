@@ -7,7 +7,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('trackers', '0041_channel_tests'),
+        ('trackers', '0040_digests_of_views'),
     ]
 
     operations = [
