@@ -21,12 +21,15 @@ pytestmark = pytest.mark.django_db(transaction=True)
 # Forms about logging in, of django-allauth.
 LOGGING_IN = ("/login/", "/password/", "/account/")
 # Forms without a list, what is the same page for a team, and what is of one rule or
-# of one act on many tweets, or one note, of which the bench has none.
+# of one act on many tweets, one note, one channel, or by a link in a message, of which the bench
+# has none.
 LEFT_OUT = {
     "/answers/", "/feeds/make/<int:follower>",
     "/subscribers/<int:id>/key",
     "/home/team/<int:team>/", "/tweets/many/", "/tweets/many/<int:id>/", "/alerts/<int:id>/",
-    "/alerts/<int:id>/edit/", "/notes/<int:id>/edit/",
+    "/alerts/<int:id>/edit/", "/notes/<int:id>/edit/", "/alerts/channels/<int:id>/",
+    "/alerts/channels/<int:id>/edit/", "/alerts/digest/end/<str:signed>/",
+    "/alerts/mute/<str:key>/",
 }  # fmt: skip
 TWEETS = 100
 

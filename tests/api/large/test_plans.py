@@ -179,7 +179,7 @@ def calls():
 
 
 def middle(filters, id):
-    given = Filters.model_validate(filters).wanted().address()
+    given = Filters.model_validate(filters).wanted(User()).address()
     return cursor_of(id, of=f"tweets:{given}")
 
 

@@ -163,6 +163,7 @@ def origins(it: World) -> Rows:
         ("author as a file", "file", "/tweets/export.csv?author=1"),
         ("leaderboards", "page", "/leaderboards/"),
         ("leaderboards: hashtags", "page", "/leaderboards/?of=hashtag&period=30d"),
+        ("leaderboards: within a source", "page", "/leaderboards/?within=source/1&period=24h"),
         ("leaderboard as a file", "file", "/leaderboards/leaderboard.csv"),
         ("compare sets", "page", "/compare/sets/?set=all/all&set=author/1"),
         ("compare sets: chart", "page", "/compare/sets/day.svg?set=all/all&set=author/1"),
@@ -222,6 +223,8 @@ def homes(it: World) -> Rows:
         ("feed of a home, JSON", "page", f"/feeds/{it.me.feed}/home.json"),
         ("feed of a source", "page", f"/feeds/{it.me.feed}/sources/1.atom"),
         ("feed of a source, JSON", "page", f"/feeds/{it.me.feed}/sources/1.json"),
+        ("feed of a view", "page", f"/feeds/{it.me.feed}/views/{it.me.view}.atom"),
+        ("feed of a view, JSON", "page", f"/feeds/{it.me.feed}/views/{it.me.view}.json"),
         ("help: search", "page", "/help/?q=backup"),
         ("help: a document", "page", "/help/operations/"),
         ("live", "page", "/live/"), ("live, polled", "poll", "/live/?part=rows&after=0-0"),
@@ -244,6 +247,10 @@ def tellings(it: World) -> Rows:
         ("alerts", "page", "/alerts/"), ("alerts, polled", "poll", "/alerts/?part=list"),
         ("alerts: what they told", "page", "/alerts/log/"),
         ("to add an alert", "page", "/alerts/add/"),
+        ("channels", "page", "/alerts/channels/"),
+        ("to add a channel", "page", "/alerts/channels/add/"),
+        ("for a browser", "page", "/manifest.webmanifest"),
+        ("for a browser: pushes", "page", "/push-worker.js"),
         ("account", "page", "/account/"), ("metrics", "api", "/metrics"),
     ]  # fmt: skip
 

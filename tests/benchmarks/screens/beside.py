@@ -16,6 +16,7 @@ from tests.queues import fill_buckets
 from trackers.dashboards.models import Column
 from trackers.events.models import Subscriber
 from trackers.events.subscribers.subscriptions import enroll
+from trackers.saved_views.models import SavedView
 from trackers.shares.models import Share, Sharing
 from trackers.timelines.followers import own
 from trackers.tokens import feed_addresses as feed_addresses
@@ -108,13 +109,15 @@ def main(*, tweets: int) -> None:
 
 
 class Entered(NamedTuple):
-    """A person of the team, with a token of the API, the secret of a feed, a column and a share."""
+    """A person of the team, with a token of the API, the secret of a feed, a column, a share and a
+    saved view."""
 
     user: User
     token: str
     feed: str
     column: int
     share: Share
+    view: int
 
 
 def enter() -> Entered:
@@ -127,7 +130,10 @@ def enter() -> Entered:
         kind="set", of="author/1", made_by=user,
         defaults={"ends_at": datetime.now(UTC) + timedelta(days=30)},
     )  # fmt: skip
-    return Entered(user, token.save_with_secret(), feed, column.pk, share)
+    view, _ = SavedView.objects.get_or_create(
+        user=user, name="liked", defaults={"query": "min_likes=1000"}
+    )
+    return Entered(user, token.save_with_secret(), feed, column.pk, share, view.pk)
 
 
 def run(*statements: str) -> None:
