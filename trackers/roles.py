@@ -14,6 +14,7 @@ from django.contrib.auth.models import AbstractBaseUser, AnonymousUser, Group, U
 from django.db import transaction
 from django.db.models import Q, QuerySet
 
+Person = AbstractBaseUser | AnonymousUser
 VIEWER, OPERATOR, OWNER = ROLES = ("viewer", "operator", "owner")
 MAY = {
     VIEWER: "sees every page.",

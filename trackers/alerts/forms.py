@@ -24,7 +24,8 @@ from trackers.channels.models import Channel
 from trackers.ingest.sources.models import Source
 from trackers.ingest.sources.naming import meant_source, username
 from trackers.ingest.tweet_ids import id_of
-from trackers.saved_views.models import Person, SavedView
+from trackers.roles import Person
+from trackers.saved_views.models import SavedView
 from trackers.schedule.durations import spoken
 from trackers.schedule.forms import LengthField
 from trackers.tweets.finding.names import authors_called, is_known
@@ -195,7 +196,10 @@ class RuleForm(forms.ModelForm):
         if not self.is_new:
             self.fields["kind"].disabled = True
         channels = self.fields["channels"]
-        channels.queryset = Channel.objects.defer("address")  # type: ignore[attr-defined]
+        # Those of others stay where they were chosen.
+        chosen = [] if self.is_new else self.instance.channels.values_list("pk", flat=True)
+        offered = Channel.objects.offered_to(self.reader) | Channel.objects.filter(pk__in=chosen)
+        channels.queryset = offered.defer("address")  # type: ignore[attr-defined]
         if not channels.queryset.exists():  # type: ignore[attr-defined]
             del self.fields["channels"]
         metrics = [("", "choose one"), *((metric, metric) for metric in METRICS)]

@@ -8,6 +8,7 @@ channel: its columns say when it is next, and what it is sending.
 from __future__ import annotations
 
 from datetime import timedelta
+from typing import TYPE_CHECKING
 
 from django.conf import settings
 from django.core.exceptions import ValidationError
@@ -18,12 +19,22 @@ from django.utils import timezone
 
 from trackers.channels.shapes import SHAPES
 from trackers.credentials.secrets import EncryptedJSONField
+from trackers.roles import Person
+
+if TYPE_CHECKING:
+    from typing import Self
 
 # So that a second's look at them is bounded.
 CHANNELS_MOST = 200
 # After that long nobody needs a message.
 GIVEN_UP_AFTER = timedelta(days=1)
 MAX_REASON = 300
+
+
+class ChannelQuerySet(models.QuerySet["Channel"]):
+    def offered_to(self, person: Person) -> Self:
+        """Those that a rule of this person may choose: a browser is for who added it alone."""
+        return self.filter(~Q(kind=Channel.Kind.BROWSER) | Q(made_by=person.pk or 0))
 
 
 class Channel(models.Model):
@@ -66,6 +77,8 @@ class Channel(models.Model):
     # Since when nothing is sent, because the service said that it will never work again.
     stopped_at = models.DateTimeField(null=True, editable=False)
     reason = models.CharField(max_length=MAX_REASON, blank=True, editable=False)
+
+    objects = ChannelQuerySet.as_manager()
 
     class Meta:
         ordering = ["name"]

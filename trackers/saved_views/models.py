@@ -9,16 +9,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from django.conf import settings
-from django.contrib.auth.models import AbstractBaseUser, AnonymousUser, Group
+from django.contrib.auth.models import Group
 from django.db import models
 from django.db.models import BooleanField, Case, ExpressionWrapper, F, Q, Value, When
 
-from trackers.roles import gives_access, teams_of
+from trackers.roles import Person, gives_access, teams_of
 
 if TYPE_CHECKING:
     from typing import Self
 
-Person = AbstractBaseUser | AnonymousUser
 MAX_NAME_LENGTH = 60
 
 

@@ -5,7 +5,9 @@ from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
 
 from tests.channels.push import Browser, claims_of, push_service
-from tests.channels.sending import line, sending, tell, until
+from tests.channels.sending import channel, line, sending, tell, until
+from trackers.alerts.forms import RuleForm
+from trackers.alerts.models import AlertRule
 from trackers.channels import browsers
 from trackers.channels.models import Channel, ChannelMessage, PushKey
 from trackers.events.delivery.egress import Egress
@@ -37,12 +39,26 @@ def states():
     return list(ChannelMessage.objects.values_list("state", flat=True))
 
 
+def test_a_rule_may_choose_its_own_persons_browsers_alone(ada, service):
+    ben = User.objects.create_superuser("ben")
+    hers, his = (added(user, service, Browser(), user.username) for user in (ada, ben))
+    chat = channel("slack", "https://hooks.slack.com")
+
+    def offered(reader, rule=None):
+        return set(RuleForm(kind="usual", reader=reader, instance=rule).fields["channels"].queryset)
+
+    assert offered(ada) == {hers, chat}
+    assert offered(ben) == {his, chat}
+    rule = AlertRule.objects.create(name="Takes off", kind="usual")
+    rule.channels.add(hers)
+    # Another person who changes the rule does not take it away.
+    assert offered(ben, rule) == {hers, his, chat}
+
+
 def test_an_alert_arrives_so_that_its_browser_alone_reads_it(ada, service):
     browser = Browser()
-    channel = added(ada, service, browser)
-    tell(
-        channel, lines=[line(), line("It took off."), line("@bob's fell.")], title="Fast: 3 alerts"
-    )
+    phone = added(ada, service, browser)
+    tell(phone, lines=[line(), line("It took off."), line("@bob's fell.")], title="Fast: 3 alerts")
 
     with sending():
         until(lambda: states() == ["sent"])
@@ -80,8 +96,8 @@ def test_a_browser_that_is_over_is_removed(ada, service, status):
 
 def test_a_service_that_fails_is_tried_again(ada, service):
     service.status = 503
-    channel = added(ada, service, Browser())
-    tell(channel)
+    phone = added(ada, service, Browser())
+    tell(phone)
 
     with sending():
         until(lambda: Channel.objects.get().reason)
@@ -144,15 +160,15 @@ def test_no_log_and_no_page_has_an_endpoint(ada, service, caplog, client):
     caplog.set_level("DEBUG")
     service.status = 500
     browser = Browser()
-    channel = added(ada, service, browser)
-    tell(channel)
+    phone = added(ada, service, browser)
+    tell(phone)
     with sending():
         until(lambda: Channel.objects.get().reason)
     client.force_login(ada)
 
     pages = [
         client.get(address).content.decode()
-        for address in ("/account/", "/alerts/channels/", f"/alerts/channels/{channel.pk}/")
+        for address in ("/account/", "/alerts/channels/", f"/alerts/channels/{phone.pk}/")
     ]
     for text in (caplog.text, *pages):
         assert "a-secret-of-the-browser" not in text

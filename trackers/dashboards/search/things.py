@@ -18,7 +18,8 @@ from trackers.dashboards.search.found import Found
 from trackers.ingest.sources.acts import CHANGE as CHANGE_SOURCE
 from trackers.ingest.sources.acts import DELETE as DELETE_SOURCE
 from trackers.ingest.sources.models import Source
-from trackers.saved_views.models import Person, SavedView
+from trackers.roles import Person
+from trackers.saved_views.models import SavedView
 from trackers.schedule.acts import ADD_TWEET, TWEET_ACTS, ActName
 from trackers.tweets.entities import domain_of
 from trackers.tweets.finding.finder import ID_OR_LINK, of_version
