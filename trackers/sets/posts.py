@@ -19,6 +19,8 @@ from tweetwatch.statements import statement
 
 POSTS = statement(__file__, "posts")
 EXPECTED = statement(__file__, "expected")
+_NOT_KNOWN: tuple[None, int, bool] = (None, 0, False)
+_KINDS = {kind.value: kind for kind in PostKind}
 
 
 class Post(NamedTuple):
@@ -42,32 +44,30 @@ def read_posts(ids: Iterable[int], *, age: timedelta, metric: str) -> dict[int, 
     place = AGES.index(age) + 1
     with cursor() as db:
         rows = db.execute(POSTS, {"ids": array(ids), "age": place}, binary=True).fetchall()
-    posts = {
-        id: Post(id, born_at(id), author, kind, lang, Figures(*counts) if is_known else None)
-        for id, author, kind, lang, is_known, *counts in rows
-    }
-    return _scored(posts, place=place, metric=metric)
-
-
-def _scored(posts: dict[int, Post], *, place: int, metric: str) -> dict[int, Post]:
+    usual = _expected({(row[1], row[2] or EVERY_KIND) for row in rows if row[1]}, place, metric)
     of_metric, minimum = METRICS.index(metric), MINIMUMS[metric]
-    pairs = list({(post.author, post.kind or EVERY_KIND) for post in posts.values() if post.author})
+    posts = {}
+    for id, author, kind, lang, is_known, *figures in rows:
+        counts = Figures(*figures) if is_known else None
+        expected, number, is_of_kind = usual.get((author, kind or EVERY_KIND), _NOT_KNOWN)
+        actual = figures[of_metric] if is_known else None
+        of_kind = _KINDS.get(kind) if is_of_kind else None
+        of_usual = score(actual, expected, minimum)
+        scored = Scored(metric, actual, expected, number, of_kind, of_usual)
+        posts[id] = Post(id, born_at(id), author, kind, lang, counts, scored)
+    return posts
+
+
+def _expected(
+    pairs: set[tuple[int, int]], place: int, metric: str
+) -> dict[tuple[int | None, int], tuple[float | None, int, bool]]:
+    """By author and kind: what is usual, of how many posts, and whether of that kind."""
     params = {
-        "authors": array(author for author, _ in pairs if author),
+        "authors": array(author for author, _ in pairs),
         "kinds": array(kind for _, kind in pairs),
-        "metric": of_metric + 1,
+        "metric": METRICS.index(metric) + 1,
         "age": place,
     }
     with cursor() as db:
         rows = db.execute(EXPECTED, params, binary=True).fetchall()
-    usual = {(author, kind): said for author, kind, *said in rows}
-    made = {}
-    for id, post in posts.items():
-        expected, number, is_of_kind = usual.get(
-            (post.author, post.kind or EVERY_KIND), (None, 0, False)
-        )
-        kind = PostKind(post.kind) if post.kind and is_of_kind else None
-        actual = post.counts[of_metric] if post.counts else None
-        of_usual = score(actual, expected, minimum)
-        made[id] = post._replace(scored=Scored(metric, actual, expected, number, kind, of_usual))
-    return made
+    return {(author, kind): (expected, number, of) for author, kind, expected, number, of in rows}

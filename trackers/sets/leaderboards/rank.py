@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterable
 
 from trackers.sets.leaderboards.count import SetRow
 
+# Those of a metric; the others are the same whatever the metric.
+BY_METRIC = ("total", "median", "change")
 ORDERS = ("total", "posts", "median", "rate", "above", "change")
 # Where there was less before, twice as much says nothing.
 _LEAST_BEFORE = 100

@@ -18,9 +18,10 @@ from trackers.sets.leaderboards.count import (
     ComparedSpans,
     SetRow,
 )
-from trackers.sets.leaderboards.rank import ORDERS, ranked
+from trackers.sets.leaderboards.rank import BY_METRIC, ORDERS, ranked
 from trackers.sets.period_figures import SET_AGES
 from trackers.sets.posts import Post, read_posts
+from trackers.tweets.models import METRICS
 from tweetwatch.database import array, cursor
 
 _PIECE = 20_000
@@ -54,10 +55,13 @@ def count_within(
             by_key[key].append(post)
         progress(min(first + _PIECE, len(ids)))
     rows = [row for key, posts in by_key.items() if (row := _row(key, posts, spans)).posts]
+    if len(rows) <= MAX_LISTED:
+        return rows
+    orders = {by: RANKED if by in BY_METRIC else RANKED[:1] for by in ORDERS}
     highest = {
         row.key: row
-        for metric in RANKED
-        for by in ORDERS
+        for by, metrics in orders.items()
+        for metric in metrics
         for row in ranked(rows, by=by, metric=metric, most=MAX_LISTED)
     }
     return list(highest.values())
@@ -101,10 +105,10 @@ def _row(key: str, posts: Sequence[Post], spans: ComparedSpans) -> SetRow:
 def _steps(posts: Iterable[Post], spans: ComparedSpans) -> dict[str, list[int]]:
     begin = spans.before.since
     length = (spans.this.until - begin) / STEPS
-    steps = {metric: [0] * STEPS for metric in RANKED}
+    steps = [([0] * STEPS, METRICS.index(metric)) for metric in RANKED]
     for post in posts:
         if post.counts is not None:
-            place = min(int((post.at - begin) / length), STEPS - 1)
-            for metric, totals in steps.items():
-                totals[place] += getattr(post.counts, metric) or 0
-    return steps
+            at = min(int((post.at - begin) / length), STEPS - 1)
+            for totals, place in steps:
+                totals[at] += post.counts[place] or 0
+    return {metric: totals for metric, (totals, _) in zip(RANKED, steps, strict=True)}
