@@ -42,23 +42,21 @@ class Summary:
 def summary(posts: Sequence[Post], old_enough: TimeSpan, metric: str) -> Summary:
     """`old_enough`: when those were posted that have reached the age."""
     old = [post for post in posts if post.at in old_enough]
-    known = _known_counts(old)
+    known = known_counts(old)
     scores = [post.score for post in old if post.score is not None]
     return Summary(
         posts=len(posts),
         old_enough=len(old),
         measured=len(known[metric]),
         total={name: sum(counts) if counts else None for name, counts in known.items()},
-        median={name: _median(counts) for name, counts in known.items()},
+        median={name: median(counts) for name, counts in known.items()},
         rate=rate_of_all(old),
         scored=len(scores),
-        above=sum(score >= STANDS_OUT for score in scores) / len(scores)
-        if len(scores) >= MIN_POSTS
-        else None,
+        above=share_above(scores),
     )
 
 
-def _known_counts(posts: Iterable[Post]) -> dict[str, list[int]]:
+def known_counts(posts: Iterable[Post]) -> dict[str, list[int]]:
     """By metric. Column by column, since a leaderboard sums up thousands of sets."""
     columns = list(zip(*(post.counts for post in posts if post.counts is not None), strict=True))
     return {
@@ -67,7 +65,14 @@ def _known_counts(posts: Iterable[Post]) -> dict[str, list[int]]:
     }
 
 
-def _median(counts: Iterable[float]) -> float | None:
+def share_above(scores: Sequence[float]) -> float | None:
+    """Of scores, those that stand out; None: too few."""
+    if len(scores) < MIN_POSTS:
+        return None
+    return sum(score >= STANDS_OUT for score in scores) / len(scores)
+
+
+def median(counts: Iterable[float]) -> float | None:
     ordered = sorted(counts)
     return quantile(ordered, 0.5) if ordered else None
 
@@ -206,7 +211,7 @@ def parts(
     for name, some in by_key.items():
         old = [post for post in some if post.at in old_enough]
         counts = _counts(old, metric)
-        made.append(Part(name, len(some), len(counts), _median(counts), rate_of_all(old)))
+        made.append(Part(name, len(some), len(counts), median(counts), rate_of_all(old)))
     return sorted(made, key=lambda part: (-part.posts, str(part.key)))[:most]
 
 
@@ -242,10 +247,9 @@ def heat_map(posts: Iterable[Post], zone: tzinfo, metric: str) -> HeatMap:
     return HeatMap(
         posts=tuple(tuple(len(cell) for cell in row) for row in cells),
         medians=tuple(
-            tuple(_median(cell) if len(cell) >= MIN_POSTS else None for cell in row)
-            for row in cells
+            tuple(median(cell) if len(cell) >= MIN_POSTS else None for cell in row) for row in cells
         ),
-        median=_median(every),
+        median=median(every),
         measured=len(every),
     )
 
@@ -260,7 +264,7 @@ def best_times(heat: HeatMap, posts: Iterable[Post], zone: tzinfo, metric: str) 
     any_day = [
         BestTime(None, hour, len(counts), middle, _factor(middle, heat.median))
         for hour, counts in by_hour.items()
-        if len(counts) >= MIN_POSTS and (middle := _median(counts))
+        if len(counts) >= MIN_POSTS and (middle := median(counts))
     ]
     of_weekdays = [
         BestTime(weekday, hour, heat.posts[weekday][hour], middle, _factor(middle, heat.median))

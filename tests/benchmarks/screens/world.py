@@ -147,7 +147,7 @@ CHECKPOINTS = f"""
     ) at_ages
     WHERE is_long = %(long)s AND ages IS NOT NULL ORDER BY id
 """
-# As many views are usual for all authors, so that a tenth of the tweets stands out.
+# As many views are usual for all authors: two fifths of the tweets have twice as many.
 USUAL = 2000
 BENCHMARKS = f"""
     INSERT INTO trackers_benchmark (author_id, kind, made_at, expected, posts)

@@ -9,7 +9,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from trackers.rollups.models import RollupKind
-from trackers.sets.figures import summary
+from trackers.sets.figures import known_counts, median, rate_of_all, share_above
 from trackers.sets.leaderboards.count import (
     MAX_LISTED,
     MIN_MEASURED,
@@ -82,22 +82,28 @@ def _keyed_posts(kind: RollupKind, ids: Iterable[int], age: str) -> Iterator[tup
 
 
 def _row(key: str, posts: Sequence[Post], spans: ComparedSpans) -> SetRow:
-    this = [post for post in posts if post.at in spans.this]
-    now = summary(this, spans.old, "views")
-    before = summary([post for post in posts if post.at in spans.before], spans.old_before, "views")
-    is_enough = now.measured >= MIN_MEASURED
+    """As `figures.summary` says it, without what no leaderboard shows: there may be thousands."""
+    this = [post for post in posts if post.at >= spans.this.since]
+    old = [post for post in this if post.at < spans.old.until]
+    known = known_counts(old)
+    before = known_counts(
+        post for post in posts if post.at < spans.old_before.until and post.at < spans.this.since
+    )
+    measured = len(known["views"])
+    is_enough = measured >= MIN_MEASURED
+    scores = [post.score for post in old if post.score is not None]
     return SetRow(
         key=key,
-        posts=now.posts,
-        posts_before=before.posts,
-        old=now.old_enough,
-        measured=now.measured,
-        totals={metric: now.total[metric] for metric in RANKED},
-        before={metric: before.total[metric] for metric in RANKED},
-        medians={metric: now.median[metric] if is_enough else None for metric in RANKED},
-        rate=now.rate if is_enough else None,
-        scored=now.scored,
-        above=now.above,
+        posts=len(this),
+        posts_before=len(posts) - len(this),
+        old=len(old),
+        measured=measured,
+        totals={metric: sum(known[metric]) if known[metric] else None for metric in RANKED},
+        before={metric: sum(before[metric]) if before[metric] else None for metric in RANKED},
+        medians={metric: median(known[metric]) if is_enough else None for metric in RANKED},
+        rate=rate_of_all(old) if is_enough else None,
+        scored=len(scores),
+        above=share_above(scores),
         steps=_steps(posts, spans),
     )
 
