@@ -59,7 +59,7 @@ def due():
     Channel.objects.update(next_at=Now())
 
 
-def until(condition, seconds=20):
+def until(condition, seconds=60):
     """Wait for it, and return what it was."""
     end = time.monotonic() + seconds
     while not (found := condition()):
