@@ -27,7 +27,12 @@ from trackers.sets.leaderboards.asked import (
     read_leaderboard,
 )
 from trackers.sets.leaderboards.count import MAX_LISTED, SetRow
-from trackers.sets.leaderboards.large import find_large, listing_of, request_large
+from trackers.sets.leaderboards.large import (
+    TooManyWaiting,
+    find_large,
+    listing_of,
+    request_large,
+)
 from trackers.sets.leaderboards.models import LargeLeaderboard
 from trackers.sets.leaderboards.rank import ranked
 from trackers.sets.periods import Period, TimeSpan, custom_period
@@ -186,10 +191,13 @@ def leaderboard(
 def request_leaderboard(
     request: HttpRequest, kind: KindListed, query: Annotated[AskedQuery, Query()]
 ) -> Status:
-    """Have a worker count a list of more than 20,000 posts, up to 500,000 within a set. It takes up
+    """Have a worker count a list of more than 20,000 posts, up to 200,000 within a set. It takes up
     to a minute, and is kept for an hour."""
     asked = _asked_board(request, kind, query)
-    return Status(202, _counting_json(request_large(asked, now=timezone.now())))
+    try:
+        return Status(202, _counting_json(request_large(asked, now=timezone.now())))
+    except TooManyWaiting as error:
+        raise Refused(503, str(error)) from None
 
 
 def _asked_board(request: HttpRequest, kind: str, query: AskedQuery) -> AskedBoard:

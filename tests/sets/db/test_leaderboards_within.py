@@ -129,6 +129,18 @@ def test_a_list_that_a_worker_lost_may_be_asked_for_again(nasa):
     assert (again.pk, again.asked_at) == (first.pk, NOW + 6 * MINUTE)
 
 
+def test_only_so_many_wait_for_workers(nasa, monkeypatch):
+    monkeypatch.setattr(large, "_MAX_WAITING", 1)
+    first = AskedBoard(RollupKind.AUTHOR, "7d", nasa)
+    large.request_large(first, now=NOW)
+
+    with pytest.raises(large.TooManyWaiting, match="Try again"):
+        large.request_large(replace(first, period="24h"), now=NOW)
+    assert large.request_large(first, now=NOW)
+    # One that was lost does not count.
+    large.request_large(replace(first, period="24h"), now=NOW + 6 * MINUTE)
+
+
 def test_more_than_a_worker_counts_is_refused_in_words(nasa, monkeypatch):
     monkeypatch.setattr(large, "MAX_COUNTED", 5)
     asked = AskedBoard(RollupKind.AUTHOR, "7d", nasa)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect
 from django.urls import reverse
@@ -23,7 +24,12 @@ from trackers.schedule.intervals import current
 from trackers.sets.kinds import SetKind, TweetSet, permission_for
 from trackers.sets.leaderboards.asked import MAX_POSTS, Listing, TooManyPosts, read_leaderboard
 from trackers.sets.leaderboards.count import MAX_LISTED, RANKED
-from trackers.sets.leaderboards.large import find_large, listing_of, request_large
+from trackers.sets.leaderboards.large import (
+    TooManyWaiting,
+    find_large,
+    listing_of,
+    request_large,
+)
 from trackers.sets.leaderboards.models import LargeLeaderboard
 from trackers.sets.leaderboards.rank import ranked
 from trackers.tweets.labels import LABELS
@@ -93,7 +99,10 @@ def count_leaderboard(request: HttpRequest) -> HttpResponse:
     """Have a worker count one that has too many posts to be counted at once."""
     now, _ = current()
     asked = _asked(request)
-    request_large(asked.board, now=now)
+    try:
+        request_large(asked.board, now=now)
+    except TooManyWaiting as error:
+        messages.error(request, str(error))
     return redirect(f"{reverse('leaderboards')}?{asked.address()}")
 
 

@@ -23,12 +23,21 @@ from trackers.sets.members import newest_members
 from trackers.sets.periods import TimeSpan
 
 # Of a set: they are in memory, a kilobyte each.
-MAX_COUNTED = 500_000
+MAX_COUNTED = 200_000
+# So many wait for workers at a time: each takes one for some seconds.
+_MAX_WAITING = 10
 # So long a list is of now. A worker needs a minute at the most: what takes longer was lost with it.
 _FRESH_FOR, _LOST_AFTER = timedelta(hours=1), timedelta(minutes=5)
 _LARGE_KEPT_FOR = timedelta(days=1)
 _TASK = "trackers.tasks.count_large_leaderboard"
 _TOO_LARGE = "There are more than {:,} posts in these days and those before. Choose fewer days."
+
+
+class TooManyWaiting(Exception):
+    """Its text says what to do."""
+
+    def __init__(self) -> None:
+        super().__init__("Other lists are being counted. Try again in some minutes.")
 
 
 def find_large(asked: AskedBoard, *, now: datetime) -> LargeLeaderboard | None:
@@ -40,9 +49,12 @@ def find_large(asked: AskedBoard, *, now: datetime) -> LargeLeaderboard | None:
 
 
 def request_large(asked: AskedBoard, *, now: datetime) -> LargeLeaderboard:
-    """Have it counted, unless it is of this hour, or is being counted."""
+    """Have it counted, unless it is of this hour, or is being counted. Raises TooManyWaiting."""
     if (known := find_large(asked, now=now)) and not known.problem:
         return known
+    waiting = LargeLeaderboard.objects.filter(ended_at=None, asked_at__gt=now - _LOST_AFTER)
+    if waiting.count() >= _MAX_WAITING:
+        raise TooManyWaiting
     spans = asked.spans(now=now)
     begun = {
         "spans": _spans_json(spans), "posts": None, "counted": 0, "rows": None, "problem": "",

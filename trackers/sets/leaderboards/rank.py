@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from heapq import nsmallest
 
 from trackers.sets.leaderboards.count import SetRow
 
@@ -29,7 +30,7 @@ def ranked(rows: Iterable[SetRow], *, by: str, metric: str, most: int) -> list[S
         value = figure(row, metric)
         return value is None, -(value or 0), -row.posts, row.key
 
-    return sorted(rows, key=place)[:most]
+    return nsmallest(most, rows, key=place)
 
 
 _FIGURE_OF: dict[str, Callable[[SetRow, str], float | None]] = {
