@@ -108,6 +108,8 @@ def said_of(listing: Listing) -> SafeString:
     )
     if listing.is_made_hourly:
         sentence += f" As of {notation.clock(listing.spans.this.until)}; made each hour."
+    if listing.as_of:
+        sentence += f" As of {notation.clock(listing.as_of)}; it is kept for an hour."
     if listing.newest_since:
         since = to_the_minute_html(listing.newest_since)
         sentence += f" The view has more: these are its newest, from {since} on."

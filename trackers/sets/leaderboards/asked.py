@@ -56,6 +56,7 @@ class Listing:
     is_made_hourly: bool = False
     # Of a saved view: these are all that match from here on; None: all were counted.
     newest_since: datetime | None = None
+    as_of: datetime | None = None  # of one that a worker counted; None: of now, or of the hour
 
 
 @dataclass(frozen=True, slots=True)

@@ -117,7 +117,8 @@ def listing_of(row: LargeLeaderboard) -> Listing | None:
     """None while it is counted, and where that failed."""
     if row.rows is None:
         return None
-    return Listing([SetRow(**one) for one in row.rows], _spans_of(row.spans))
+    rows = [SetRow(**one) for one in row.rows]
+    return Listing(rows, _spans_of(row.spans), as_of=row.asked_at)
 
 
 def prune_large(*, now: datetime) -> int:

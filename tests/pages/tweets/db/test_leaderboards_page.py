@@ -179,6 +179,7 @@ def test_many_posts_are_counted_by_a_worker_on_request(staff, two_authors):
     [row] = LargeLeaderboard.objects.all()
     tasks.count_large_leaderboard(row.pk)
     assert "1 @ada 1 50K" in said(staff, query)
+    assert "it is kept for an hour" in said(staff, query)
     assert "hx-get" not in staff.get(f"/leaderboards/{query}&part=board").content.decode()
     assert staff.get(f"/leaderboards/leaderboard.csv{query}").status_code == 200
 
