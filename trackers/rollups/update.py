@@ -36,7 +36,10 @@ FIND_UNKNOWN = statement(__file__, "find_unknown")
 _IS_LOST = "SELECT NOT EXISTS (SELECT FROM trackers_uncounted WHERE id = %(id)s)"
 _SHOW_PRESENT = "INSERT INTO trackers_uncounted (id, ids) VALUES (%(id)s, '{}')"
 _MAKE_ALL_DUE = "UPDATE trackers_rollupquarter SET due_at = %(now)s WHERE due_at IS NULL"
-_COUNT_DUE = "SELECT count(*) FROM trackers_rollupquarter WHERE due_at <= %(now)s"
+_COUNT_DUE = """
+    SELECT count(*) FROM trackers_rollupquarter
+    WHERE due_at <= %(now)s OR due_at > %(now)s + %(longest)s::interval
+"""
 _RETIRE = """
     DELETE FROM trackers_rollup WHERE ctid = ANY(ARRAY(
         SELECT of.ctid FROM generate_series(0, 6) AS of_kind(kind) CROSS JOIN LATERAL (
@@ -62,7 +65,7 @@ def update_rollups(*, now: datetime, deadline: Deadline) -> PieceWork:
         return len(due) if due or is_marked else None
 
     def left() -> int:
-        return select_count(_COUNT_DUE, {"now": now})
+        return select_count(_COUNT_DUE, {"now": now, "longest": _LONGEST_WAIT})
 
     worked = in_pieces(WORK, piece, left=left, deadline=deadline)
     if worked.left:
@@ -97,8 +100,9 @@ def find_unknown(*, now: datetime) -> int:
 
 
 def _take_due(*, now: datetime) -> Sequence[int]:
+    params = {"now": now, "longest": _LONGEST_WAIT}
     with cursor() as db:
-        return [quarter for (quarter,) in db.execute(TAKE_DUE, {"now": now})]
+        return [quarter for (quarter,) in db.execute(TAKE_DUE, params)]
 
 
 def _first_kept(now: datetime) -> int:

@@ -160,6 +160,20 @@ def test_a_busy_quarter_waits_by_the_number_of_its_posts():
     assert row(RollupKind.ALL).posts == 3
 
 
+def test_a_clock_that_was_an_hour_ahead_delays_nothing():
+    tracked(ID)
+    update(now=LATER)
+    tracked(ID + 1)
+
+    update(now=NOW + MINUTE)
+    is_exact(now=NOW + 2 * MINUTE)
+    tracked(ID + 2, id_of(DAY))
+    update(now=NOW + 3 * MINUTE)
+    RollupQuarter.objects.update(due_at=LATER)
+    tracked(ID + 3)
+    is_exact(now=NOW + 4 * MINUTE)
+
+
 def test_after_a_crash_all_is_counted_again():
     tracked(ID, id_of(DAY))
     update()
