@@ -10,6 +10,7 @@ from trackers.alerts.models import (
     AlertPicture,
     AlertPlace,
     AlertRule,
+    AlertsRead,
 )
 from trackers.arrivals.models import Arrival, DeliveryBucket, Origin, TimelineDelivery
 from trackers.channels.models import Channel, ChannelMessage, PushKey
@@ -113,6 +114,7 @@ __all__ = [
     "AlertPicture",
     "AlertPlace",
     "AlertRule",
+    "AlertsRead",
     "ApiToken",
     "ApiUse",
     "App",

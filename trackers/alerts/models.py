@@ -308,3 +308,23 @@ class AlertPlace(models.Model):
 
     def __str__(self) -> str:
         return f"{self.place}-{self.nth}"
+
+
+class AlertsRead(models.Model):
+    """How far a person has read the log: one place, however much is in it. Without a row, to where
+    it was when the account was made.
+
+    By ids: one process at a time raises alerts, so none with a lower id comes later.
+    """
+
+    user = models.OneToOneField(
+        settings.AUTH_USER_MODEL,
+        on_delete=models.CASCADE,
+        primary_key=True,
+        related_name="alerts_read",
+    )
+    # The id of the newest notice that was read.
+    place = models.BigIntegerField()
+
+    def __str__(self) -> str:
+        return f"{self.user} to {self.place}"

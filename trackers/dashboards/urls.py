@@ -146,6 +146,7 @@ urlpatterns = [
     path("help/<slug:name>/", help_pages.help_page, name="help-page"),
     path("alerts/", alerts.alerts, name="alerts"),
     path("alerts/log/", alerts.alert_log, name="alert-log"),
+    path("alerts/read", alerts.alerts_read, name="alerts-read"),
     path("alerts/add/", alert_acts.add_alert, name="alert-add"),
     path("alerts/digest", alert_acts.alert_digest, name="alert-digest"),
     path("alerts/mute/<str:key>/", mute_page, name="alert-mute"),

@@ -17,7 +17,7 @@ from django.db.models import F, Func, Value
 from django.db.models.functions import Lower
 from django.utils import timezone
 
-from trackers.alerts.models import AlertDigest, AlertMail, AlertRule
+from trackers.alerts.models import AlertDigest, AlertMail, AlertRule, AlertsRead
 from trackers.channels.browsers import browsers_of
 from trackers.saved_views.models import SavedView
 from trackers.shares.models import Share
@@ -60,6 +60,7 @@ def _end_what_lets_in(user: User) -> None:
 def _delete_what_is_theirs(user: User) -> None:
     """What is shared with a team stays."""
     AlertDigest.objects.filter(user=user).delete()
+    AlertsRead.objects.filter(user=user).delete()
     TimeFormat.objects.filter(user=user).delete()
     SavedView.objects.filter(user=user, team=None).delete()
     Follower.objects.filter(user=user).delete()

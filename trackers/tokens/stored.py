@@ -55,6 +55,7 @@ def stored_about(user: User) -> dict[str, Any]:
             AlertDigest.objects.filter(user=user).first(),
             *("every", "weekday", "hour", "report", "views", "when_quiet"),
         ),
+        "alerts_read": _first(getattr(user, "alerts_read", None), "place"),
         "alert_rules": _rows(
             AlertRule.objects.filter(made_by=user), "name", "kind", "to", "made_at"
         ),

@@ -1,12 +1,14 @@
 """The menu of every page: what is behind the person, and how the installation is."""
 
 import pytest
+from django.utils import timezone
 
 from tests.factories import CredentialFactory
 from tests.pages.browser.test_axe import faults
 from tests.pages.layout import spills
 from tests.pages.looking import looking
 from tests.pages.operations.large.test_overview import worker
+from trackers.alerts.models import AlertNotice
 from trackers.jobs import pausing
 from trackers.jobs.statistics import record_summary
 
@@ -68,8 +70,11 @@ def test_the_menu_follows_how_the_installation_is(staff, live_server):
         page.wait_for_selector("#pause-line:has-text('Everything is paused.')")
         assert page.inner_text("#freshness") == "everything is paused"
         pausing.resume_all()
+        AlertNotice.objects.create(rule_name="Fast", at=timezone.now())
         # Within a page, with the line at its head.
         page.wait_for_selector("#freshness:has-text('nothing to check')", timeout=30_000)
         assert page.locator("#freshness").count() == 1
+        assert page.inner_text("#unread").split() == ["1", "unread"]
+        assert page.locator("#unread").count() == 1
         seen.follow("#freshness")
         assert page.url == f"{seen.address}/operations/"

@@ -18,7 +18,7 @@ from tests.alerts.conftest import rule
 from tests.alerts.mail_servers import Box, listening
 from tests.channels.push import Browser
 from trackers import roles, tasks
-from trackers.alerts.models import AlertDigest, AlertMail, AlertNotice, AlertRule
+from trackers.alerts.models import AlertDigest, AlertMail, AlertNotice, AlertRule, AlertsRead
 from trackers.channels.models import Channel
 from trackers.dashboards.models import Column
 from trackers.history import on_page
@@ -70,6 +70,7 @@ def furnished(user):
     secrets.append(share.key)
     TimeFormat.objects.create(user=user, zone="Asia/Kathmandu")
     AlertDigest.objects.create(user=user)
+    AlertsRead.objects.create(user=user, place=0)
     SavedView.objects.create(user=user, name="Mine", query="q=moon")
     team = Group.objects.create(name="Press")
     user.groups.add(team)
@@ -196,6 +197,7 @@ def test_the_copy_has_each_table_about_people(vera):
     known = {
         "logentry": "acts", "apitoken": "api_tokens", "feedaddress": "feed_addresses",
         "timeformat": "times", "alertrule": "alert_rules", "alertdigest": "digest",
+        "alertsread": "alerts_read",
         "note": "notes", "follower": "follows", "savedview": "saved_views", "column": "columns",
         "overviewvisit": "overview_last_seen", "share": "shares", "authenticator": "factors",
         "channel": "channels", "usersession": "logins",
@@ -251,7 +253,7 @@ def test_a_closed_account_is_anonymous(vera, page):
     assert Note.objects.get().written_by == closed
     assert AlertRule.objects.get().to == ["ops@here.example"]
     assert not AlertMail.objects.exists()
-    for gone in (AlertDigest, TimeFormat, Column, Follower, FeedAddress):
+    for gone in (AlertDigest, AlertsRead, TimeFormat, Column, Follower, FeedAddress):
         assert not gone.objects.exists(), gone
     assert ApiToken.objects.get().revoked_at is not None
     assert Share.objects.get().ended_at is not None

@@ -10,17 +10,19 @@ from urllib.parse import urlencode
 
 from django.conf import settings
 from django.contrib.auth.models import User
+from django.core.exceptions import SuspiciousOperation
 from django.db.models import Prefetch, QuerySet
-from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, render
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
-from django.views.decorators.http import require_safe
+from django.views.decorators.http import require_POST, require_safe
 
 from trackers.alerts.digest_form import DigestForm
 from trackers.alerts.kinds import ABOUT_TWEETS, RuleKind
 from trackers.alerts.models import RULES_MOST, AlertDigest, AlertMail, AlertNotice, AlertRule
 from trackers.alerts.mutes import muted_until
 from trackers.alerts.notice import LINES_MOST
+from trackers.alerts.unread import mark_read, place_of
 from trackers.alerts.words import condition
 from trackers.channels.models import Channel, ChannelMessage
 from trackers.dashboards.access import VIEW_ALERTS, needs
@@ -82,23 +84,44 @@ def alerts(request: HttpRequest) -> HttpResponse:
 def alert(request: HttpRequest, id: int) -> HttpResponse:
     rule = get_object_or_404(AlertRule, pk=id)
     now, _ = current()
-    parts = {"rule": lambda: _rule_context(rule, now=now)}
+    read = place_of(_person(request))
+    parts = {"rule": lambda: _rule_context(rule, read=read, now=now)}
     return render_parts(request, "dashboards/alerts/rule.html", parts, shared={"now": now})
 
 
 @require_safe
 @needs(VIEW_ALERTS)
 def alert_log(request: HttpRequest) -> HttpResponse:
+    """Whoever opens it has read all; what was unread is marked this once."""
     now, _ = current()
     below = _parse_before(request)
     notices = _notices_for(request).filter(pk__lt=below)[: _LOG_PAGE_SIZE + 1]
+    rows = _notice_rows(notices[:_LOG_PAGE_SIZE], now=now, read=place_of(_person(request)))
+    if rows and request.method == "GET" and "before" not in request.GET:
+        mark_read(_person(request), rows[0].id)
     context = {
         "now": now,
-        "notices": _notice_rows(notices[:_LOG_PAGE_SIZE], now=now),
+        "notices": rows,
         "older": notices[_LOG_PAGE_SIZE - 1].pk if len(notices) > _LOG_PAGE_SIZE else None,
         "is_first": "before" not in request.GET,
     }
     return render(request, "dashboards/alerts/log.html", context)
+
+
+@require_POST
+@needs(VIEW_ALERTS)
+def alerts_read(request: HttpRequest) -> HttpResponseRedirect:
+    """Up to the newest that the page showed: what came since stays unread."""
+    until = request.POST.get("until", "")
+    if not _is_id(until):
+        raise SuspiciousOperation("Until which alert?")
+    mark_read(_person(request), int(until))
+    return redirect("alerts")
+
+
+def _person(request: HttpRequest) -> User:
+    assert isinstance(request.user, User)
+    return request.user
 
 
 def _notices_for(request: HttpRequest) -> QuerySet[AlertNotice]:
@@ -110,16 +133,23 @@ def _parse_before(request: HttpRequest) -> int:
     text = request.GET.get("before")
     if text is None:
         return LARGEST_ID
-    if not (text.isascii() and text.isdecimal() and len(text) <= 18):
+    if not _is_id(text):
         raise Http404("There is no such place in the log.")
     return int(text)
 
 
+def _is_id(text: str) -> bool:
+    return text.isascii() and text.isdecimal() and len(text) <= 18
+
+
 def _rules_context(request: HttpRequest, *, now: datetime) -> dict[str, Any]:
     lately = _notices_for(request)[:_RECENT_NOTICES]
+    read = place_of(_person(request))
+    rows = _notice_rows(lately, now=now, read=read, most=_MAX_NOTICE_LINES)
     return {
         "rules": _rule_rows(AlertRule.objects.prefetch_related(_CHANNELS)[:RULES_MOST]),
-        "notices": _notice_rows(lately, now=now, most=_MAX_NOTICE_LINES),
+        "notices": rows,
+        "newest": rows[0].id if rows else 0,
         "post": _mail_status(),
     }
 
@@ -134,21 +164,20 @@ def _mail_status() -> dict[str, object]:
     }
 
 
-def _rule_context(rule: AlertRule, *, now: datetime) -> dict[str, Any]:
+def _rule_context(rule: AlertRule, *, read: int, now: datetime) -> dict[str, Any]:
     lately = rule.alertnotice_set.select_related("rule").prefetch_related(*_SENT)[:_RECENT_NOTICES]
     until = muted_until(rule, now=now)
     return {
         "rule": _rule_rows([rule])[0],
         "muted_until": ahead(until, now=now) if until else None,
         "row": rule,
-        "notices": _notice_rows(lately, now=now, most=_MAX_NOTICE_LINES),
+        "notices": _notice_rows(lately, now=now, read=read, most=_MAX_NOTICE_LINES),
         "post": _mail_status(),
     }
 
 
 def _digest_context(request: HttpRequest) -> dict[str, object]:
-    user = request.user
-    assert isinstance(user, User)
+    user = _person(request)
     row = AlertDigest.objects.filter(user=user).first()
     proposed = request.GET.get("report", "").replace("\0", "")[:120]
     return {
@@ -196,6 +225,7 @@ class NoticeRow:
     id: int
     at: Moment
     kind: str
+    is_unread: bool
     name: str
     rule: int | None
     lines: Sequence[NoticeLine]
@@ -258,9 +288,9 @@ def _recipients_text(rule: AlertRule) -> str:
 
 
 def _notice_rows(
-    notices: Iterable[AlertNotice], *, now: datetime, most: int = LINES_MOST
+    notices: Iterable[AlertNotice], *, now: datetime, read: int, most: int = LINES_MOST
 ) -> list[NoticeRow]:
-    """`most`: at most this many lines of each."""
+    """`read`: up to which the person has read them. `most`: at most this many lines of each."""
     notices = list(notices)
     texts = texts_of(
         int(line["of"])
@@ -273,6 +303,7 @@ def _notice_rows(
             id=notice.pk,
             at=ago(notice.at, now=now),
             kind=notice.kind,
+            is_unread=notice.pk > read and notice.kind == AlertNotice.Kind.ALERT,
             name=notice.rule_name or "Built-in check",
             rule=notice.rule_id,
             lines=[

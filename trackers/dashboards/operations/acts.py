@@ -46,8 +46,8 @@ def resume_everything(request: HttpRequest) -> HttpResponse:
 @require_safe
 @needs(VIEW_TWEETS)
 def paused_now(request: HttpRequest) -> HttpResponse:
-    """The line at the head of each page and the word in its menu, polled now and then by pages with
-    tweets, which are not fresh meanwhile."""
+    """The line at the head of each page, and the word and the number of unread alerts in its menu,
+    polled now and then by pages with tweets, which are not fresh meanwhile."""
     return render(request, "dashboards/operations/paused_now.html")
 
 
