@@ -12,12 +12,11 @@ from typing import Any
 from trackers.alerts.kinds import RuleKind
 from trackers.alerts.models import AlertMail, AlertNotice, AlertRule
 from trackers.alerts.mutes import muted_tweets, muted_until
+from trackers.alerts.tweet_words import tweet_words
 from trackers.alerts.words import title_of
 from trackers.channels.claim import enqueue
 from trackers.channels.message import LINES_MOST as MESSAGE_LINES_MOST
 from trackers.outbox.findings import News
-from trackers.scores.read import scores_of
-from trackers.scores.words import score_words
 from tweetwatch.pieces import Deadline, PieceWork, delete_in_pieces
 
 # How many of a rule's alerts in one minute are kept in full; the others are only counted.
@@ -54,21 +53,24 @@ def add_notice(rule: AlertRule | None, news: Sequence[News], *, now: datetime) -
     )
     if rule and made.heard:
         post(made, rule.to, now=now)
-        enqueue(rule.channels.defer("address"), now=now, **message_fields(made))
+        if channels := list(rule.channels.defer("address")):
+            enqueue(channels, now=now, **message_fields(made))
     return made
 
 
 def message_fields(notice: AlertNotice) -> dict[str, Any]:
     """What channels are told of it: fields of a ChannelMessage."""
-    usual = _usual_words(notice)
+    heard = notice.heard[:MESSAGE_LINES_MOST]
+    tweets = [tweet for line in heard if (tweet := _tweet_of(line))]
+    beside = tweet_words(notice.rule, tweets) if notice.rule else {}
     lines = [
         {
-            "what": f"{line['what']}{usual.get(line['of'], '')}",
+            "what": f"{line['what']}{beside.get(_tweet_of(line), '')}",
             "url": line["url"],
             "rule": notice.rule_name,
             "is_over": line["state"] == "back",
         }
-        for line in notice.heard[:MESSAGE_LINES_MOST]
+        for line in heard
     ]
     return {
         "notice": notice,
@@ -78,23 +80,9 @@ def message_fields(notice: AlertNotice) -> dict[str, Any]:
     }
 
 
-def _usual_words(notice: AlertNotice) -> dict[str, str]:
-    """What the tweets of a rule have against what is usual, by their ids; where it is known, and
-    the rule's own sentence does not say it."""
-    rule = notice.rule
-    if rule is None or rule.kind not in (RuleKind.VELOCITY, RuleKind.MILESTONE):
-        return {}
-    lines = notice.heard[:MESSAGE_LINES_MOST]
-    scores = scores_of(int(line["of"]) for line in lines if line["kind"] == "tweet")
-    words = {}
-    for tweet, by_metric in scores.items():
-        scored = by_metric.get(rule.metric)
-        if scored and scored.score is not None and scored.actual is not None:
-            words[str(tweet)] = (
-                f" It has {scored.actual:,} {rule.metric}, {score_words(scored.score)} what is "
-                "usual at its age."
-            )
-    return words
+def _tweet_of(line: dict[str, Any]) -> int:
+    """0: it is about something else."""
+    return int(line["of"]) if line["kind"] == "tweet" else 0
 
 
 def _notice_lines(
@@ -103,10 +91,10 @@ def _notice_lines(
     """What is muted is marked."""
     lines: list[dict[str, Any]] = [_notice_line(one) for one in news]
     is_muted = rule is not None and muted_until(rule, now=now) is not None
-    tweets = {int(line["of"]) for line in lines if line["kind"] == "tweet"}
+    tweets = {tweet for line in lines if (tweet := _tweet_of(line))}
     muted = muted_tweets(tweets, now=now) if tweets else set()
     for line in lines:
-        if is_muted or (line["kind"] == "tweet" and int(line["of"]) in muted):
+        if is_muted or _tweet_of(line) in muted:
             line["muted"] = True
     return lines
 

@@ -15,7 +15,7 @@ from trackers.scores.benchmarks import make_benchmarks
 from trackers.scores.models import Score, ScoreRise
 from trackers.scores.update import score_tweets, update_scores
 from trackers.tweets.checkpoints.ages import AGES
-from trackers.tweets.models import Author, Tweet
+from trackers.tweets.models import Author, Sample, Tweet
 from tweetwatch.pieces import Deadline
 
 DAY = timedelta(days=1)
@@ -194,3 +194,22 @@ def test_a_message_to_a_channel_says_what_is_usual_where_the_rule_does_not():
         }
     ]
     assert message.title == "milestone"
+
+
+def test_a_message_has_the_curve_of_each_tweet_as_text():
+    chat = Channel.objects.create(name="ops", kind="slack", address={"url": "https://a.example"})
+    tweets = [scored(330), scored(340, posted=2 * HOUR)]
+    for minutes, likes in ((40, 100), (30, 120), (20, 200)):
+        at = NOW - minutes * MINUTE
+        Sample.objects.create(
+            tweet_id=tweets[0].pk, taken_at=at, measured_until=at, measurements=1, likes=likes
+        )
+    unusual = rule("usual", metric="likes", times=3)
+    unusual.channels.add(chat)
+    news = [News(tweet_finding(unusual, one.pk, "It rises."), "down") for one in tweets]
+
+    notice.add_notice(unusual, news, now=NOW)
+
+    # The rule says itself what is usual; of the second tweet there is one measurement.
+    [message] = ChannelMessage.objects.all()
+    assert [line["what"] for line in message.lines] == ["It rises. ▁▁▁▁▁▁▄▄▄▄▄█", "It rises."]
