@@ -88,7 +88,7 @@ def test_a_button_marks_what_the_page_showed_and_no_more(page):
     assert told(page) == "1", "nothing becomes unread again"
 
 
-def test_nobody_reads_ahead(page, vera):
+def test_a_place_is_never_beyond_the_newest_alert(page, vera):
     [last] = alerts(1)
     page.post("/alerts/read", {"until": 10**17})
     assert AlertsRead.objects.get(user=vera).place == last.pk
@@ -117,7 +117,7 @@ def test_tests_and_digests_are_not_counted(page, vera):
     assert "unread" not in words(page.get("/alerts/"))
 
 
-def test_what_was_before_the_account_is_old(vera):
+def test_an_account_begins_with_the_alerts_of_its_time(vera):
     [old] = alerts(1)
     AlertNotice.objects.filter(pk=old.pk).update(at=vera.date_joined - timedelta(hours=1))
     alerts(1)
@@ -133,7 +133,7 @@ def test_the_page_of_a_rule_marks_them_too(page):
     assert told(page) == "1"
 
 
-def test_who_cannot_see_alerts_is_told_of_none():
+def test_a_person_who_cannot_see_alerts_has_no_count():
     alerts(2)
     user = User.objects.create_user("tom")
     user.user_permissions.add(Permission.objects.get(codename="view_tweet"))
