@@ -1,14 +1,15 @@
 """The figures of a set in a period, from its rollups.
 
-    sums(RollupKind.SOURCE, "12", since, until, age=timedelta(days=1))
+    sums(RollupKind.SOURCE, "12", [(since, until)], age=timedelta(days=1))
 
 `key` is as `Rollup` has it. `age` is one of ROLLUP_AGES. A period begins and ends on quarters of an
-hour, as days of every time zone do; a time within one belongs to the quarter that it is in.
+hour, as days of every time zone do; a quarter belongs to the period in which it begins.
 """
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from collections.abc import Sequence
+from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from trackers.rollups.classes import CLASSES, median_of
@@ -19,16 +20,22 @@ from trackers.tweets.models import METRICS
 from tweetwatch.database import cursor
 from tweetwatch.statements import fill
 
+_QUARTER = timedelta(milliseconds=QUARTER_MS)
 COLUMN_OF_AGE = {age: name for name, age in ROLLUP_AGES.items()}
 _OF_SET = """
     FROM trackers_rollup
-    WHERE kind = %(kind)s AND key = %(key)s AND quarter >= %(first)s AND quarter < %(beyond)s
+    WHERE kind = %(kind)s AND key = %(key)s AND quarter >= {first} AND quarter < {beyond}
 """
+# Each stretch of time by the key, whatever the statistics say: LATERAL.
 _SUMS = {
     age: f"""
-        SELECT quarter, posts, measured_{name},
-               {", ".join(f"coalesce({metric}_{name}, 0)" for metric in METRICS)}
-        {_OF_SET} ORDER BY quarter
+        SELECT of.* FROM unnest(%(first)s::int[], %(beyond)s::int[])
+            WITH ORDINALITY AS stretch(first, beyond, place)
+        CROSS JOIN LATERAL (
+            SELECT coalesce(sum(posts), 0)::bigint, coalesce(sum(measured_{name}), 0)::bigint,
+                   {", ".join(f"coalesce(sum({metric}_{name}), 0)::bigint" for metric in METRICS)}
+            {_OF_SET.format(first="stretch.first", beyond="stretch.beyond")}
+        ) of ORDER BY place
     """
     for age, name in COLUMN_OF_AGE.items()
 }
@@ -64,7 +71,8 @@ def _histogram(metric: str, age: timedelta) -> str:
         SELECT c.class, sum(c.posts)::bigint FROM (
             SELECT places_{COLUMN_OF_AGE[age]}, counts_{COLUMN_OF_AGE[age]},
                    {metric}_{COLUMN_OF_AGE[age]}
-            {_OF_SET} AND measured_{COLUMN_OF_AGE[age]} > 0 OFFSET 0
+            {_OF_SET.format(first="%(first)s", beyond="%(beyond)s")}
+              AND measured_{COLUMN_OF_AGE[age]} > 0 OFFSET 0
         ) r CROSS JOIN LATERAL ({classes_of(metric, age)}) c GROUP BY c.class
     """
 
@@ -72,10 +80,9 @@ def _histogram(metric: str, age: timedelta) -> str:
 HISTOGRAMS = {(metric, age): _histogram(metric, age) for metric in METRICS for age in COLUMN_OF_AGE}
 
 
-class QuarterSums(NamedTuple):
-    """The posts of a quarter of an hour, and what those that reached the age had at it."""
+class Sums(NamedTuple):
+    """The posts of a stretch of time, and what those that reached the age had at it."""
 
-    at: datetime  # when it begins
     posts: int
     measured: int  # those with a checkpoint of that age
     retweets: int
@@ -87,27 +94,34 @@ class QuarterSums(NamedTuple):
 
 
 def sums(
-    kind: RollupKind, key: str, since: datetime, until: datetime, age: timedelta
-) -> list[QuarterSums]:
-    """By quarter of an hour, in the order of time; those without posts are left out."""
+    kind: RollupKind, key: str, stretches: Sequence[tuple[datetime, datetime]], age: timedelta
+) -> list[Sums]:
+    """Of each stretch of time, from its first time up to before its second. One statement."""
+    params = {
+        "kind": int(kind),
+        "key": key,
+        "first": [_first_quarter(since) for since, _ in stretches],
+        "beyond": [_first_quarter(until) for _, until in stretches],
+    }
     with cursor() as db:
-        rows = db.execute(_SUMS[age], _params(kind, key, since, until)).fetchall()
-    return [
-        QuarterSums(datetime.fromtimestamp(quarter * QUARTER_MS // 1000, UTC), *counts)
-        for quarter, *counts in rows
-    ]
+        return list(map(Sums._make, db.execute(_SUMS[age], params, binary=True).fetchall()))
 
 
 def median(
     kind: RollupKind, key: str, since: datetime, until: datetime, age: timedelta, metric: str
 ) -> float | None:
     """About the median of a metric (`classes`), of the posts that have it; None: none does."""
+    params = {
+        "kind": int(kind),
+        "key": key,
+        "first": _first_quarter(since),
+        "beyond": _first_quarter(until),
+    }
     with cursor() as db:
-        rows = db.execute(HISTOGRAMS[metric, age], _params(kind, key, since, until)).fetchall()
+        rows = db.execute(HISTOGRAMS[metric, age], params).fetchall()
     return median_of(dict(rows))
 
 
-def _params(kind: RollupKind, key: str, since: datetime, until: datetime) -> dict[str, object]:
-    return {
-        "kind": int(kind), "key": key, "first": quarter_at(since), "beyond": quarter_at(until)
-    }  # fmt: skip
+def _first_quarter(at: datetime) -> int:
+    """The first quarter of an hour that begins then or later."""
+    return quarter_at(at + _QUARTER - timedelta(microseconds=1))

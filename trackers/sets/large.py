@@ -7,15 +7,13 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from trackers.rollups import read as rollups
-from trackers.rollups.models import QUARTER_MS, RollupKind
-from trackers.rollups.read import QuarterSums
+from trackers.rollups.models import RollupKind
+from trackers.rollups.read import Sums
 from trackers.sets.figures import Step, Summary
 from trackers.sets.kinds import SetKind, TweetSet
-from trackers.sets.periods import Period, TimeSpan, by_span
+from trackers.sets.periods import Period, TimeSpan
 from trackers.tweets.engagement import ACTS, MIN_VIEWS
 from trackers.tweets.models import METRICS
-
-_QUARTER = timedelta(milliseconds=QUARTER_MS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,37 +26,55 @@ class SummedPeriod:
     steps: list[Step]
 
 
+@dataclass(frozen=True, slots=True)
+class _SummedStep:
+    """Of a step of a period the part whose posts have reached the age, and the rest."""
+
+    old: Sums
+    young: Sums
+
+    @property
+    def posts(self) -> int:
+        return self.old.posts + self.young.posts
+
+    def total(self, metric: str) -> int | None:
+        """None: no post was measured at the age."""
+        if not self.old.measured + self.young.measured:
+            return None
+        return int(getattr(self.old, metric) + getattr(self.young, metric))
+
+
 def summed_period(
     of: TweetSet, period: Period, *, age: timedelta, metric: str
 ) -> SummedPeriod | None:
-    """None for a saved view, which has no rollups. Four statements."""
+    """None for a saved view, which has no rollups. Three statements."""
     if of.kind == SetKind.VIEW:
         return None
-    this = _sums(of, period.this, age)
-    before = _sums(of, period.before, age)
     old, old_before = period.old_enough(age)
+    parted = [(step, old) for step, _ in period.steps]
+    parted += [(step, old_before) for _, step in period.steps]
+    summed = _sums(of, parted, age)
+    this, before = summed[: len(period.steps)], summed[len(period.steps) :]
     return SummedPeriod(
         this=_summary(of, this, old, age=age, metric=metric),
         before=_summary(of, before, old_before, age=age, metric=metric),
-        steps=_steps(period, this, before, metric),
+        steps=[
+            Step(span, now.posts, now.total(metric), earlier, then.posts, then.total(metric))
+            for (span, earlier), now, then in zip(period.steps, this, before, strict=True)
+        ],
     )
 
 
-def _steps(
-    period: Period, this: Iterable[QuarterSums], before: Iterable[QuarterSums], metric: str
-) -> list[Step]:
-    spans, earlier = zip(*period.steps, strict=True)
-    pairs = zip(by_span(this, spans), by_span(before, earlier), strict=True)
-    return [
-        Step(span, *_posts_and_total(rows, metric), span_before, *_posts_and_total(past, metric))
-        for (span, span_before), (rows, past) in zip(period.steps, pairs, strict=True)
-    ]
-
-
-def _sums(of: TweetSet, span: TimeSpan, age: timedelta) -> list[QuarterSums]:
-    """With the quarter of an hour in which it ends."""
-    until = span.until + _QUARTER - timedelta(microseconds=1)
-    return rollups.sums(_rollup_kind(of), of.key, span.since, until, age)
+def _sums(
+    of: TweetSet, parted: Iterable[tuple[TimeSpan, TimeSpan]], age: timedelta
+) -> list[_SummedStep]:
+    """Of each step the part within the other span, and what comes after that."""
+    stretches = []
+    for step, old in parted:
+        cut = min(max(step.since, old.until), step.until)
+        stretches += [(step.since, cut), (cut, step.until)]
+    sums = iter(rollups.sums(_rollup_kind(of), of.key, stretches, age))
+    return [_SummedStep(old, young) for old, young in zip(sums, sums, strict=True)]
 
 
 def _rollup_kind(of: TweetSet) -> RollupKind:
@@ -66,19 +82,18 @@ def _rollup_kind(of: TweetSet) -> RollupKind:
 
 
 def _summary(
-    of: TweetSet, rows: Sequence[QuarterSums], old: TimeSpan, *, age: timedelta, metric: str
+    of: TweetSet, steps: Sequence[_SummedStep], old: TimeSpan, *, age: timedelta, metric: str
 ) -> Summary:
-    aged = [row for row in rows if row.at in old]
-    measured = sum(row.measured for row in aged)
-    total = {name: sum(getattr(row, name) for row in aged) for name in METRICS}
+    measured = sum(step.old.measured for step in steps)
+    total = {name: sum(getattr(step.old, name) for step in steps) for name in METRICS}
     middle = (
         rollups.median(_rollup_kind(of), of.key, old.since, old.until, age, metric)
         if old.since < old.until
         else None
     )
     return Summary(
-        posts=sum(row.posts for row in rows),
-        old_enough=sum(row.posts for row in aged),
+        posts=sum(step.posts for step in steps),
+        old_enough=sum(step.old.posts for step in steps),
         measured=measured,
         total={name: count if measured else None for name, count in total.items()},
         median={name: middle if name == metric else None for name in METRICS},
@@ -88,9 +103,3 @@ def _summary(
         scored=0,
         above=None,
     )
-
-
-def _posts_and_total(rows: Sequence[QuarterSums], metric: str) -> tuple[int, int | None]:
-    measured = sum(row.measured for row in rows)
-    total = sum(getattr(row, metric) for row in rows)
-    return sum(row.posts for row in rows), total if measured else None

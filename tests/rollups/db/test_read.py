@@ -1,6 +1,7 @@
 """A set's figures in a period, from its rollups."""
 
 from datetime import timedelta
+from itertools import pairwise
 from statistics import median
 
 import pytest
@@ -20,15 +21,22 @@ def test_a_period_is_read_by_quarters_of_an_hour():
     tracked(id_of(8 * DAY, 9))
     update()
 
-    of_seven = read.sums(RollupKind.AUTHOR, "7", NOW - 8 * DAY, NOW - 7 * DAY, HOUR)
+    quarters = [NOW - 8 * DAY + timedelta(minutes=15 * number) for number in range(4)]
+    of_seven = read.sums(RollupKind.AUTHOR, "7", list(pairwise(quarters)), HOUR)
 
-    assert [(one.at, one.posts, one.measured, one.views) for one in of_seven] == [
-        (NOW - 8 * DAY, 3, 2, 300), (NOW - 8 * DAY + timedelta(minutes=15), 1, 1, 300)
+    assert [(one.posts, one.measured, one.views) for one in of_seven] == [
+        (3, 2, 300), (1, 1, 300), (0, 0, 0)
     ]  # fmt: skip
-    assert read.sums(RollupKind.AUTHOR, "8", NOW - 8 * DAY, NOW, HOUR) == []
-    assert [one.views for one in read.sums(RollupKind.ALL, "all", NOW - 9 * DAY, NOW, DAY)] == [
-        0, 0, 0
-    ]  # fmt: skip
+    [whole] = read.sums(RollupKind.AUTHOR, "7", [(quarters[0], quarters[-1])], HOUR)
+    assert (whole.posts, whole.measured, whole.views) == (4, 3, 600)
+    # A quarter belongs to the stretch in which it begins.
+    late = timedelta(minutes=1)
+    shifted = [(quarters[0] + late, quarters[1] + late), (quarters[1] + late, NOW)]
+    assert [one.posts for one in read.sums(RollupKind.AUTHOR, "7", shifted, HOUR)] == [1, 0]
+    [nobody] = read.sums(RollupKind.AUTHOR, "8", [(NOW - 8 * DAY, NOW)], HOUR)
+    assert not any(nobody)
+    [of_all] = read.sums(RollupKind.ALL, "all", [(NOW - 9 * DAY, NOW)], DAY)
+    assert (of_all.posts, of_all.views) == (5, 0)
 
 
 @pytest.mark.parametrize(("kind", "key"), [(RollupKind.AUTHOR, "7"), (RollupKind.ALL, "all")])
