@@ -1,5 +1,6 @@
-"""Something to look at under every item of the demo's menu: follows, columns, tags, notes, a saved
-view, channels, rules that fire within minutes, an import with rejected lines, and a subscriber.
+"""Something to look at under every item of the demo's menu: follows, columns, tags, notes, saved
+views, a team, channels, rules that fire within minutes, an import with rejected lines, and a
+subscriber.
 
 Everything is done by the acts that a person does on the pages.
 """
@@ -9,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from io import BytesIO
 
-from django.contrib.auth.models import User
+from django.contrib.auth.models import Group, User
 from django.utils import timezone
 
 from trackers.alerts import acts as alerts
@@ -54,6 +55,12 @@ def fill_menu(
         Column.objects.create(user=user, position=position, source=source)
     tag_tweets(get_or_create_tag("to watch").pk, tweets[:_TAGGED])
     SavedView.objects.create(user=user, name="Most liked", query="sort=likes")
+    team = Group.objects.create(name="Newsdesk")
+    user.groups.add(team)
+    shared = SavedView.objects.create(
+        user=user, team=team, name="Stands out today", query="sort=score&age=24h"
+    )
+    Column.objects.create(user=user, position=len(sources) + 2, view=shared)
     for kind, key, text in (
         (
             Note.Kind.TWEET,

@@ -5,11 +5,12 @@ off until an owner turns it on ─> an operator makes a `Share` ─> /s/<key>/, 
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 from django.conf import settings
 from django.db import models
+from django.db.models import Q
 from django.db.models.functions import Now
 from django.utils.crypto import get_random_string
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
 # 131 bits: nobody guesses it.
 _KEY_LENGTH = 22
+_KEPT_AFTER_END = timedelta(days=90)
 MAX_TITLE_LENGTH, MAX_OF_LENGTH = 120, 150
 
 
@@ -41,6 +43,11 @@ class ShareQuerySet(models.QuerySet["Share"]):
     def live(self, *, now: datetime) -> Self:
         """Those that were not ended, and have not run out."""
         return self.filter(ended_at=None, ends_at__gt=now)
+
+    def long_over(self, *, now: datetime) -> Self:
+        """Those that nobody could open for so long that their figures are of no use."""
+        before = now - _KEPT_AFTER_END
+        return self.filter(Q(ended_at__lt=before) | Q(ends_at__lt=before))
 
 
 class Share(models.Model):

@@ -37,6 +37,7 @@ from trackers.schedule.stretch import history as stretch_history
 from trackers.sets.leaderboards import update as leaderboards
 from trackers.sets.leaderboards.large import prune_large
 from trackers.shares import look_up as shares
+from trackers.shares.models import Share
 from trackers.timelines import deliver, expiry, removed_followers
 from trackers.timelines import settings as feed_settings
 from trackers.timelines.homes import embedding, following, read_counts
@@ -154,10 +155,12 @@ def prune_crossings() -> None:
 
 @while_clock_is_believed
 def look_up_shared() -> None:
-    """Every hour: tweets in a share that were not looked up for a day, also those that rest."""
+    """Every hour: tweets in a share that were not looked up for a day, also those that rest. Shares
+    that nobody could open for three months go."""
     now, _ = intervals.current()
     if looked := shares.look_up_shared(now=now):
         logger.info("%d tweets are looked up, since they are shared", looked)
+    Share.objects.long_over(now=now).delete()
 
 
 def prune_happenings() -> None:

@@ -119,8 +119,8 @@ def test_sources_views_tags_hashtags_and_domains_are_found(staff):
     assert groups["Sources"]["@nightwatch's posts"] == f"/sources/{made.pk}/"
     assert groups["Saved views"] == {"Night shift": "/tweets/?sort=likes"}
     assert groups["Tags"] == {"nightlife": "/tweets/?tag=nightlife"}
-    assert groups["Hashtags"] == {"#nighttrain": "/tweets/?hashtag=nighttrain"}
-    assert groups["Domains"] == {"night.example.org": "/tweets/?domain=night.example.org"}
+    assert groups["Hashtags"] == {"#nighttrain": "/sets/hashtag/nighttrain/"}
+    assert groups["Domains"] == {"night.example.org": "/sets/domain/night.example.org/"}
     assert found(staff, "#night").keys() == {"Tags", "Hashtags", "Search"}
     assert "Domains" in found(staff, "https://www.night.example.org/a")
     for group in groups.values():

@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from tests.factories import TweetFactory, figures
 from tests.pages.sources import words
-from trackers import history
+from trackers import history, tasks
 from trackers.dashboards.shares import public
 from trackers.notes.models import Note
 from trackers.roles import OPERATOR, OWNER, VIEWER, give
@@ -246,6 +246,8 @@ def test_a_set_is_shared_as_figures_without_its_posts(client, operator, tweet):
     assert "Posts" in content
     assert str(tweet.pk) not in content
     assert "secret sentence" not in content
+    assert 'href="https://x.com/vera"' in content
+    assert "View on X" in content
     assert client.get(f"{made.address}total.svg").status_code == 200
 
 
@@ -284,6 +286,7 @@ def test_a_comparison_of_sets_shows_their_charts_alone(client, operator, tweet):
     assert (made.tweet_ids, made.set_addresses) == ([], ["author/7", "hashtag/moon"])
     assert "@vera" in picture
     assert "#moon" in picture
+    assert content.count("View on X") == 1
     assert client.get(f"{made.address}age.png").status_code == 200
     for kept in (str(tweet.pk), "secret sentence"):
         assert kept not in content + picture
@@ -304,6 +307,17 @@ def test_shared_tweets_are_looked_up_daily_even_if_they_rest(operator, tweet):
     TweetUpdate.objects.all().delete()
     Share.objects.update(ended_at=now)
     assert look_up_shared(now=now + 23 * H) == 0
+
+
+def test_a_share_is_kept_for_three_months_after_its_end(operator, tweet):
+    now = timezone.now()
+    live, run_out, ended = (shared(operator, tweet) for _ in range(3))
+    Share.objects.filter(pk=run_out.pk).update(ends_at=now - 91 * D)
+    Share.objects.filter(pk=ended.pk).update(ended_at=now - 89 * D)
+
+    tasks.look_up_shared()
+
+    assert set(Share.objects.values_list("pk", flat=True)) == {live.pk, ended.pk}
 
 
 def test_an_operator_shares_and_ends_from_pages_and_an_owner_turns_it_off(client, operator, tweet):

@@ -15,12 +15,14 @@ from django.db.models.functions import Lower, StrIndex
 from django.urls import reverse
 
 from trackers.dashboards.search.found import Found
+from trackers.dashboards.set_links import set_of
 from trackers.ingest.sources.acts import CHANGE as CHANGE_SOURCE
 from trackers.ingest.sources.acts import DELETE as DELETE_SOURCE
 from trackers.ingest.sources.models import Source
 from trackers.roles import Person
 from trackers.saved_views.models import SavedView
 from trackers.schedule.acts import ADD_TWEET, TWEET_ACTS, ActName
+from trackers.sets.kinds import SetKind
 from trackers.tweets.entities import domain_of
 from trackers.tweets.finding.finder import ID_OR_LINK, of_version
 from trackers.tweets.finding.named import names_like
@@ -160,7 +162,7 @@ def hashtags(typed: str) -> list[Found]:
     if not re.fullmatch(r"\w+", name):
         return []
     return [
-        Found(f"#{one}", _of_tweets(hashtag=one))
+        Found(f"#{one}", set_of(SetKind.HASHTAG, one))
         for one in names_like("hashtag", name, most=MAX_OF_A_KIND)
     ]
 
@@ -170,7 +172,8 @@ def domains(typed: str) -> list[Found]:
     if len(name) < _MIN_DOMAIN_LENGTH or not re.fullmatch(r"[\w.-]+", name):
         return []
     return [
-        Found(one, _of_tweets(domain=one)) for one in names_like("domain", name, most=MAX_OF_A_KIND)
+        Found(one, set_of(SetKind.DOMAIN, one))
+        for one in names_like("domain", name, most=MAX_OF_A_KIND)
     ]
 
 

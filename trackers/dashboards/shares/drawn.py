@@ -21,7 +21,7 @@ from trackers.notes.models import notes_of
 from trackers.schedule.intervals import current
 from trackers.scores.read import main_score, scores_of
 from trackers.sets.charts import SetCharts
-from trackers.sets.kinds import find_set
+from trackers.sets.kinds import SetKind, TweetSet, find_set
 from trackers.sets.period_figures import period_figures
 from trackers.sets.words import Card, cards_of, span_words
 from trackers.shares.models import Share
@@ -53,12 +53,22 @@ class SharedPost:
 
 
 @dataclass(frozen=True, slots=True)
+class SharedProfile:
+    """Whose posts a set has, and where they are on X."""
+
+    author: str
+    handle: str
+    url: str
+
+
+@dataclass(frozen=True, slots=True)
 class SharedView:
     title: str
     as_of: str
     figures: tuple[SharedFigure, ...]
     charts: Mapping[str, Chart]
     posts: tuple[SharedPost, ...] = ()
+    profiles: tuple[SharedProfile, ...] = ()
     alts: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -138,6 +148,17 @@ def _post_of(tweet: Tweet) -> SharedPost:
     )
 
 
+def _profiles_of(sets: list[TweetSet]) -> tuple[SharedProfile, ...]:
+    """Those of the sets that are an author's, in their order."""
+    ids = [int(of.key) for of in sets if of.kind == SetKind.AUTHOR]
+    authors = Author.objects.in_bulk(ids)
+    named = [authors[id] for id in ids if id in authors and authors[id].username]
+    return tuple(
+        SharedProfile(one.name or one.username, f"@{one.username}", f"https://x.com/{one.username}")
+        for one in named
+    )
+
+
 def _of_set(share: Share) -> SharedView:
     now, _ = current()
     kind, _, key = share.of.partition("/")
@@ -156,6 +177,7 @@ def _of_set(share: Share) -> SharedView:
         as_of=f"{span_words(asked.period)}, {_as_of(now)}",
         figures=tuple(map(_card_figure, shown)),
         charts=charts,
+        profiles=_profiles_of([of]),
         alts={name: chart.title for name, chart in charts.items()},
     )
 
@@ -171,6 +193,7 @@ def _of_sets(share: Share) -> SharedView:
         as_of=_as_of(now),
         figures=(),
         charts=charts,
+        profiles=_profiles_of(sets),
         alts={name: chart.about for name, chart in charts.items()},
     )
 

@@ -14,6 +14,7 @@ from trackers.dashboards.access import VIEW_TWEETS, needs
 from trackers.dashboards.homes import buttons_for
 from trackers.dashboards.parts import part_of, render_parts
 from trackers.dashboards.scores import score_pill
+from trackers.dashboards.set_links import set_of
 from trackers.dashboards.tweet_rows import tweet_rows
 from trackers.dashboards.tweets.annotations import annotations_of
 from trackers.dashboards.tweets.asked import get_tweet, parse_curve_query
@@ -37,6 +38,7 @@ from trackers.dashboards.tweets.outlook import outlook
 from trackers.dashboards.words import commas, signed
 from trackers.ingest.sources.models import SourceTweet
 from trackers.schedule.intervals import Plan, current
+from trackers.sets.kinds import SetKind
 from trackers.tweets.history import Run
 from trackers.tweets.labels import LABELS
 from trackers.tweets.models import Tweet, TweetVersion
@@ -71,8 +73,9 @@ class StepRow:
 @dataclass(frozen=True, slots=True)
 class Fact:
     label: str
-    value: str
+    value: str = ""
     is_post: bool = False  # `value` is the id of a post
+    sets: tuple[tuple[str, str], ...] = ()  # instead: names of sets, and their pages
 
 
 @require_safe
@@ -174,9 +177,17 @@ def _facts(tweet: Tweet) -> list[Fact]:
     media = [_MEDIA.get(key.partition("_")[0], "other") for key in text.media_keys or ()]
     return [
         *(Fact(label, str(id), is_post=True) for id, label in posts.items() if id),
+        *_names("Hashtags", SetKind.HASHTAG, text.hashtags, "#"),
+        *_names("Links to", SetKind.DOMAIN, text.domains),
         *([Fact("Media", ", ".join(media))] if media else []),
         *([Fact("Withheld", _withheld_text(tweet.withheld))] if tweet.withheld else []),
     ]
+
+
+def _names(label: str, kind: SetKind, names: list[str] | None, sign: str = "") -> list[Fact]:
+    """Those in the text, each once."""
+    sets = [(f"{sign}{name}", set_of(kind, name)) for name in dict.fromkeys(names or ())]
+    return [Fact(label, sets=tuple(sets))] if sets else []
 
 
 def _withheld_text(withheld: str) -> str:

@@ -100,14 +100,17 @@ def test_an_edited_tweet_shows_its_earlier_texts_and_when_they_were_seen(staff):
 def test_the_description_of_x_is_on_the_page(staff):
     tweet = watched(text="words", withheld="DE FR copyright")
     TweetText.objects.update(
-        conversation_id=31, replied_to=32, quoted=33, retweeted=None, media_keys=["3_1", "7_2"]
-    )
+        conversation_id=31, replied_to=32, quoted=33, retweeted=None, media_keys=["3_1", "7_2"],
+        hashtags=["moon", "moon"], domains=["example.org"]
+    )  # fmt: skip
 
     page = staff.get(f"/tweets/{tweet.id}/").content.decode()
 
     for id in (31, 32, 33):
         assert f'href="https://x.com/i/status/{id}"' in page
     assert "photo, video" in page
+    assert page.count('<a href="/sets/hashtag/moon/" dir="auto">#moon</a>') == 1
+    assert '<a href="/sets/domain/example.org/" dir="auto">example.org</a>' in page
     assert "DE, FR for copyright" in page
     assert "Retweet of" not in page
 
