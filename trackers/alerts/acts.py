@@ -14,7 +14,7 @@ from trackers.acts import Act, Done
 from trackers.alerts import digest, mutes
 from trackers.alerts.digest_form import DigestForm
 from trackers.alerts.forms import RuleForm
-from trackers.alerts.models import AlertDigest, AlertRule
+from trackers.alerts.models import AlertDigest, AlertMute, AlertRule
 from trackers.alerts.trial import try_out
 from trackers.history import Actor
 from trackers.tweets.models import Tweet
@@ -77,6 +77,16 @@ def _unmute(rule: AlertRule, actor: Actor) -> Done:
         return Done(f"{rule}: It is not muted.", is_done=False)
     history.record(actor, [rule], "Ended the mute")
     return Done(f"{rule}: no longer muted.")
+
+
+def end_mute(mute: AlertMute, actor: Actor) -> Done:
+    """Of a rule or of a tweet, before its time."""
+    if mute.rule is not None:
+        return _unmute(mute.rule, actor)
+    tweet = mute.tweet
+    mute.delete()
+    history.record(actor, list(Tweet.objects.filter(pk=tweet or 0)), "Ended the mute in alerts")
+    return Done(f"Tweet {tweet}: no longer muted.")
 
 
 def _remove(rule: AlertRule, actor: Actor) -> Done:

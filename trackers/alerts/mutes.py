@@ -6,6 +6,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import datetime, timedelta
 
+from django.db.models import QuerySet
+
 from trackers.alerts.models import AlertMute, AlertRule
 
 HOURS = (1, 24)
@@ -24,6 +26,11 @@ def mute_tweet(tweet: int, *, hours: int, now: datetime) -> None:
 def end_mute(rule: AlertRule) -> bool:
     """Whether there was one."""
     return bool(AlertMute.objects.filter(rule=rule).delete()[0])
+
+
+def mutes_now(*, now: datetime) -> QuerySet[AlertMute]:
+    """What is muted, the first to end first."""
+    return AlertMute.objects.filter(until__gt=now).select_related("rule").order_by("until", "pk")
 
 
 def muted_until(rule: AlertRule, *, now: datetime) -> datetime | None:

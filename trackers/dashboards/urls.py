@@ -150,6 +150,7 @@ urlpatterns = [
     path("alerts/add/", alert_acts.add_alert, name="alert-add"),
     path("alerts/digest", alert_acts.alert_digest, name="alert-digest"),
     path("alerts/mute/<str:key>/", mute_page, name="alert-mute"),
+    path("alerts/muted/<int:id>/end", alert_acts.act_on_mute, name="alert-mute-end"),
     path("alerts/channels/", channels.channels, name="channels"),
     path("alerts/channels/add/", channels.add_channel, name="channel-add"),
     path("alerts/channels/<int:id>/", channels.channel, name="channel"),

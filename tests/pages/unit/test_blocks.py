@@ -13,7 +13,7 @@ def test_steps_are_equal_in_time_and_the_last_is_the_newest():
     assert in_blocks([(0, 10), (10, 10), (11, 80)]) == "▁▁▁▁▁▁▁▁▁▁▁█"
 
 
-def test_what_falls_falls():
+def test_a_metric_that_fell_is_drawn_falling():
     assert in_blocks([(0, 70), (5, 0), (11, 0)]) == "█████▁▁▁▁▁▁▁"
 
 

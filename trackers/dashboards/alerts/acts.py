@@ -11,10 +11,10 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods, require_POST
 
-from trackers.alerts.acts import ACTS, ADD, CHANGE, arrange_digest, save, stop_digest
+from trackers.alerts.acts import ACTS, ADD, CHANGE, arrange_digest, end_mute, save, stop_digest
 from trackers.alerts.forms import RuleForm
 from trackers.alerts.kinds import SHAPES, RuleKind
-from trackers.alerts.models import AlertDigest, AlertRule
+from trackers.alerts.models import AlertDigest, AlertMute, AlertRule
 from trackers.alerts.text import digest_to_end
 from trackers.dashboards.access import VIEW_ALERTS, needs, require_permission
 from trackers.dashboards.page_acts import act_on, form_page, show_message
@@ -39,6 +39,16 @@ _KIND_HELP = {
 @needs(VIEW_ALERTS)
 def act_on_alert(request: HttpRequest, id: int, act: str) -> HttpResponse:
     return act_on(request, ACTS, act, find=_get_rule, id=id, page="alert")
+
+
+@require_POST
+@needs(VIEW_ALERTS)
+def act_on_mute(request: HttpRequest, id: int) -> HttpResponseRedirect:
+    """End one, from the list of all."""
+    require_permission(request, CHANGE)
+    mute = get_object_or_404(AlertMute.objects.select_related("rule"), pk=id)
+    show_message(request, end_mute(mute, on_page(request.user)))
+    return redirect("alerts")
 
 
 def _get_rule(id: int) -> AlertRule:

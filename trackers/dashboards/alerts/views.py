@@ -20,7 +20,7 @@ from django.views.decorators.http import require_POST, require_safe
 from trackers.alerts.digest_form import DigestForm
 from trackers.alerts.kinds import ABOUT_TWEETS, RuleKind
 from trackers.alerts.models import RULES_MOST, AlertDigest, AlertMail, AlertNotice, AlertRule
-from trackers.alerts.mutes import muted_until
+from trackers.alerts.mutes import muted_until, mutes_now
 from trackers.alerts.notice import LINES_MOST
 from trackers.alerts.unread import mark_read, place_of
 from trackers.alerts.words import condition
@@ -37,7 +37,7 @@ from trackers.tweets.models import Author, Tweet
 from trackers.tweets.snowflake import LARGEST_ID
 from trackers.tweets.tags.models import Tag
 
-_RECENT_NOTICES, _LOG_PAGE_SIZE, _MAX_WAITING_COUNTED = 10, 50, 1000
+_RECENT_NOTICES, _LOG_PAGE_SIZE, _MAX_WAITING_COUNTED, _MUTES_SHOWN = 10, 50, 1000, 50
 # Lines of a notice; the log has all.
 _MAX_NOTICE_LINES = 5
 About = AlertRule.About
@@ -150,6 +150,7 @@ def _rules_context(request: HttpRequest, *, now: datetime) -> dict[str, Any]:
         "rules": _rule_rows(AlertRule.objects.prefetch_related(_CHANNELS)[:RULES_MOST]),
         "notices": rows,
         "newest": rows[0].id if rows else 0,
+        "muted": _mute_rows(now=now),
         "post": _mail_status(),
     }
 
@@ -203,6 +204,15 @@ class RuleRow:
 
 
 @dataclass(frozen=True, slots=True)
+class MuteRow:
+    id: int
+    name: str
+    link: str
+    text: str  # of a tweet
+    until: Moment
+
+
+@dataclass(frozen=True, slots=True)
 class MailRow:
     to: str  # "e-mail to …", "message to …"
     state: str
@@ -233,6 +243,21 @@ class NoticeRow:
     more_link: str  # where the others are, or what they would be now; may be empty
     body: str
     mails: Sequence[MailRow]
+
+
+def _mute_rows(*, now: datetime) -> list[MuteRow]:
+    """The first to end, as many as a page takes."""
+    mutes = list(mutes_now(now=now)[:_MUTES_SHOWN])
+    texts = texts_of(mute.tweet for mute in mutes if mute.tweet is not None)
+    rows = []
+    for mute in mutes:
+        if mute.rule is not None:
+            name, link = f"The rule {mute.rule.name}", reverse("alert", args=[mute.rule.pk])
+        else:
+            name, link = f"Tweet {mute.tweet}", f"/tweets/{mute.tweet}/"
+        until = ahead(mute.until, now=now)
+        rows.append(MuteRow(mute.pk, name, link, texts.get(mute.tweet or 0, ""), until))
+    return rows
 
 
 def _rule_rows(rules: Iterable[AlertRule]) -> list[RuleRow]:

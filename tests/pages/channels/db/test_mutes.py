@@ -7,6 +7,7 @@ import pytest
 from django.contrib.admin.models import LogEntry
 from django.contrib.auth.models import Group, User
 from django.core.signing import Signer
+from django.test import Client
 from django.utils import timezone
 
 from tests.alerts.conftest import rule, tweet
@@ -88,6 +89,39 @@ def test_of_a_muted_tweet_nothing_is_sent_and_of_others_all(staff, fast):
     [message] = ChannelMessage.objects.all()
     assert [line["url"] for line in message.lines] == ["/tweets/21/"]
     assert message.title == "Fast"
+    alert(fast, 20)
+    assert sent() == (1, 1)
+
+
+def test_the_page_of_alerts_lists_what_is_muted_and_ends_it(staff, fast):
+    tweet(20)
+    mutes = [
+        AlertMute.objects.create(until=timezone.now() + timedelta(hours=hours), **what)
+        for hours, what in ((1, {"rule": fast}), (2, {"tweet": 20}), (-1, {"tweet": 21}))
+    ]
+
+    page = words(staff.get("/alerts/"))
+
+    assert "The rule Fast ends in" in page
+    assert "Tweet 20" in page
+    assert "Tweet 21" not in page
+    viewer = User.objects.create_user("eve")
+    viewer.groups.add(Group.objects.get(name=roles.VIEWER))
+    client = Client()
+    client.force_login(viewer)
+    assert client.post(f"/alerts/muted/{mutes[1].pk}/end").status_code == 403
+    seen = client.get("/alerts/").content.decode()
+    assert "Tweet 20" in seen
+    assert "end-mute" not in seen
+
+    for mute, what in zip(mutes[:2], ("Fast", "Tweet 20"), strict=True):
+        reply = staff.post(f"/alerts/muted/{mute.pk}/end", follow=True)
+        assert f"{what}: no longer muted." in words(reply)
+
+    assert list(AlertMute.objects.all()) == [mutes[2]]
+    assert staff.post(f"/alerts/muted/{mutes[0].pk}/end").status_code == 404
+    ended = LogEntry.objects.values_list("change_message", flat=True)
+    assert set(ended) == {"Ended the mute, on a page.", "Ended the mute in alerts, on a page."}
     alert(fast, 20)
     assert sent() == (1, 1)
 
