@@ -64,7 +64,7 @@ from trackers.schedule.models import (
     StretchMinute,
     TweetCensus,
 )
-from trackers.scores.models import Benchmark, BenchmarkAuthor, Score, ScoreRise
+from trackers.scores.models import Benchmark, BenchmarkAuthor, RecentRise, Score, ScoreRise
 from trackers.sets.leaderboards.models import LargeLeaderboard, Leaderboard
 from trackers.shares.models import Share, Sharing
 from trackers.timelines.models import (
@@ -92,7 +92,7 @@ from trackers.tokens.models import (
     WrongLogin,
 )
 from trackers.tweets.checkpoints.models import Checkpoint, CrossedAges, PackedCheckpoints
-from trackers.tweets.gains.models import Changed, Gain, GainPlaces
+from trackers.tweets.gains.models import Changed, Gain, GainHead, GainPlaces
 from trackers.tweets.models import (
     Author,
     PackedSamples,
@@ -150,6 +150,7 @@ __all__ = [
     "ForecastHour",
     "ForecastOfProject",
     "Gain",
+    "GainHead",
     "GainPlaces",
     "Gap",
     "Happening",
@@ -183,6 +184,7 @@ __all__ = [
     "QueueMinute",
     "QueueStatistics",
     "RebuildBucket",
+    "RecentRise",
     "RejectedLine",
     "Replanning",
     "Rollup",

@@ -21,7 +21,7 @@ from trackers.alerts import milestones, notice
 from trackers.alerts.conditions import lasting_findings
 from trackers.alerts.kinds import RuleKind
 from trackers.alerts.models import RULES_MOST, AlertRule
-from trackers.alerts.unusual import delete_rises, unusual_findings
+from trackers.alerts.unusual import keep_rises, unusual_findings
 from trackers.alerts.velocity import velocity_findings
 from trackers.events.live.cursor import Cursor
 from trackers.outbox import findings
@@ -66,7 +66,7 @@ def judge(built_in: Iterable[Observation], *, now: datetime) -> Sequence[News]:
         news = findings.update_findings(kept, now=now, judged=judged & there)
         if is_read:
             milestones.store_place(place)
-        delete_rises(risen)
+        keep_rises(risen)
         notice.make_notices(news, [rule for rule in rules if rule.pk in there], now=now)
     return news
 

@@ -122,7 +122,7 @@ def _findings_of(
         and (data := _data_of(one))
         and (figure := (str(data["metric"]), int(data["at"]))) in by_figure
     ]
-    origins = _origins_of(tweet for tweet, _, _ in crossed)
+    origins = origins_of(tweet for tweet, _, _ in crossed)
     authors = author_names({author for author, _ in origins.values() if author is not None})
     candidates: dict[int, set[int]] = {}
     for tweet, _, wanted in crossed:
@@ -135,7 +135,7 @@ def _findings_of(
             continue  # Untracked meanwhile.
         author, sources = origins[tweet]
         for rule in wanted:
-            if tweet in theirs[rule.pk] if rule.pk in theirs else _is_of(rule, author, sources):
+            if tweet in theirs[rule.pk] if rule.pk in theirs else is_of(rule, author, sources):
                 whose = f" of {authors[author]}" if author in authors else ""
                 sentence = (
                     f"Tweet {tweet}{whose} has reached {rule.at:,} {rule.metric}: "
@@ -146,7 +146,7 @@ def _findings_of(
     return list(observations.values())
 
 
-def _is_of(rule: AlertRule, author: int | None, sources: Sequence[int]) -> bool:
+def is_of(rule: AlertRule, author: int | None, sources: Sequence[int]) -> bool:
     match rule.about:
         case AlertRule.About.AUTHOR:
             return author == rule.of
@@ -160,7 +160,7 @@ def _data_of(told: EventRow) -> dict[str, Any]:
     return data if {"metric", "at", "value"} <= data.keys() else {}
 
 
-def _origins_of(tweets: Iterable[int]) -> dict[int, tuple[int | None, list[int]]]:
+def origins_of(tweets: Iterable[int]) -> dict[int, tuple[int | None, list[int]]]:
     """The author and the sources of each that is still tracked."""
     ids = sorted(set(tweets))
     if not ids:

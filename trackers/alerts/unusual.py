@@ -16,7 +16,6 @@ from trackers.alerts.models import AlertRule
 from trackers.alerts.velocity import SOURCES_MOST, author_names, tweet_finding
 from trackers.alerts.words import lasting
 from trackers.outbox.findings import Observation
-from trackers.scores.models import ScoreRise
 from trackers.scores.read import Scored, scores_of
 from trackers.scores.words import posts_compared, score_words, usual_count
 from trackers.tweets.models import Tweet
@@ -27,7 +26,22 @@ from tweetwatch.statements import statement
 # Read in a minute; the rest waits for the next.
 MAX_RISES = 50_000
 
+# A score that rose again by less than this does not write its row again.
+RISES_APART = 1.05
+
 _RISEN = statement(__file__, "risen")
+_KEEP_RISES = """
+    WITH taken AS (
+        DELETE FROM trackers_scorerise WHERE id <= %(reached)s
+        RETURNING at, tweet_id, metric, was, score
+    )
+    INSERT INTO trackers_recentrise AS r (at, tweet_id, metric, was, score)
+    SELECT max(at), tweet_id, metric, min(was), max(score) FROM taken
+    GROUP BY tweet_id, metric ORDER BY tweet_id, metric
+    ON CONFLICT (tweet_id, metric) DO UPDATE SET
+        at = excluded.at, was = least(r.was, excluded.was), score = excluded.score
+    WHERE excluded.score > r.score * %(apart)s
+"""
 _REACHED = """
     SELECT max(id) FROM (SELECT id FROM trackers_scorerise ORDER BY id LIMIT %(most)s) oldest
 """
@@ -62,10 +76,11 @@ def unusual_findings(
     return observations, reached
 
 
-def delete_rises(reached: int | None) -> None:
-    """Those that were read."""
+def keep_rises(reached: int | None) -> None:
+    """Those that were read: for a day only how far each score rose."""
     if reached is not None:
-        ScoreRise.objects.filter(pk__lte=reached).delete()
+        with cursor() as db:
+            db.execute(_KEEP_RISES, {"reached": reached, "apart": RISES_APART})
 
 
 def _risen(rules: Sequence[AlertRule], reached: int, *, now: datetime) -> list[tuple[int, int]]:

@@ -9,6 +9,7 @@ from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_safe
 
 from trackers.api import (
+    alerts,
     authors,
     channels,
     events,
@@ -68,6 +69,7 @@ api.add_router("", operations.router)
 api.add_router("", homes.router)
 api.add_router("/events", events.router)
 api.add_router("/timelines", timelines.router)
+api.add_router("/alerts", alerts.router)
 api.add_router("/channels", channels.router)
 api.add_router("/subscribers", subscribers.router)
 

@@ -3,6 +3,7 @@
 checkpoints ─> `Benchmark`, at most hourly an author ─┐
 tweets, when they cross an age ───────────────────────┴─> `Score`, to sort by
                                                           └─> `ScoreRise`, for alert rules
+                                                               └─> `RecentRise`, for a day
 """
 
 from __future__ import annotations
@@ -109,6 +110,31 @@ class ScoreRise(models.Model):
     metric = models.CharField(max_length=11)
     was = RealField()  # 0: it had none
     score = RealField()
+
+    def __str__(self) -> str:
+        return f"{self.metric} of {self.tweet_id}: {self.was} to {self.score}"
+
+
+class RecentRise(models.Model):
+    """How far a score rose in the last day, a row a tweet and metric: by it a rule that is not
+    saved yet says what it would have found."""
+
+    # When it was that high.
+    at = models.DateTimeField()
+    tweet_id = models.BigIntegerField()
+    metric = models.CharField(max_length=11)
+    was = RealField()  # before the first rise of the day; 0: it had none
+    score = RealField()  # the highest, within RISES_APART
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["tweet_id", "metric"], name="recentrise_once")
+        ]
+        indexes = [
+            models.Index(fields=["metric", "-score", "-tweet_id"], name="recentrise_highest"),
+            # "which are old enough to be deleted?"
+            models.Index(fields=["at"], name="recentrise_at"),
+        ]
 
     def __str__(self) -> str:
         return f"{self.metric} of {self.tweet_id}: {self.was} to {self.score}"

@@ -38,6 +38,7 @@ _REFRESHED_UNTIL = timedelta(days=7)
 
 # Rises that no alert rule has read, as there is none.
 _RISES_KEPT_FOR = timedelta(hours=1)
+_RECENT_KEPT_FOR = timedelta(hours=25)
 # A tweet that is first scored when it is older than this is no news.
 _YOUNG = timedelta(days=1)
 
@@ -97,6 +98,10 @@ _PRUNE_RISES = """
             SELECT id, at FROM trackers_scorerise ORDER BY id LIMIT 50000
         ) oldest WHERE at < %(before)s)
 """
+_PRUNE_RECENT = """
+    DELETE FROM trackers_recentrise WHERE ctid = ANY(ARRAY(
+        SELECT ctid FROM trackers_recentrise WHERE at < %(before)s ORDER BY at LIMIT 5000))
+"""
 _CROSSED_LEFT = "SELECT count(*) FROM (SELECT FROM trackers_crossedages LIMIT 1000) waiting"
 
 
@@ -121,6 +126,7 @@ def update_scores(*, now: datetime, deadline: Deadline) -> PieceWork:
         with cursor() as db:
             db.execute(_PRUNE, {"before": _first_id_after(now - _KEPT_FOR)})
             db.execute(_PRUNE_RISES, {"before": now - _RISES_KEPT_FOR})
+            db.execute(_PRUNE_RECENT, {"before": now - _RECENT_KEPT_FOR})
         score_tweets(_find_changing(now=now), now=now)
     worked = in_pieces(
         _WORK, piece, left=lambda: select_count(_CROSSED_LEFT, {}), deadline=deadline

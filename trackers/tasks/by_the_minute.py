@@ -35,7 +35,7 @@ from trackers.schedule.stretch.update import update_stretch
 from trackers.scores.update import update_scores as bring_scores_up_to_date
 from trackers.tokens import address_mail, password_mail
 from trackers.tweets import pack, presence
-from trackers.tweets.gains import places
+from trackers.tweets.gains import heads, places
 from trackers.tweets.gains import update as gains
 from trackers.tweets.pack import CHECKPOINTS, SAMPLES
 from trackers.tweets.second_waves import note_second_waves
@@ -94,6 +94,7 @@ def update_gains() -> None:
     now, plan = intervals.current()
     gains.update_gains(now=now, deadline=periodic_task_deadline())
     places.store_places(now=now)
+    heads.store_heads(now=now)
     note_second_waves(lambda tweet: intervals.usual_interval(tweet, plan), now=now)
 
 

@@ -100,7 +100,7 @@ def test_each_documented_example_gets_its_documented_answer(program, monkeypatch
     TweetText.objects.filter(tweet=id).update(text="Liftoff")
     homes.follow(own(program.user).pk, source_id=came_from)
     kinds = ("subscriber", "tweet", "source", "interval", "queue", "credential", "project")
-    kinds += ("note", "share", "channel")
+    kinds += ("note", "share", "channel", "alertrule")
     program.user.user_permissions.add(
         Permission.objects.get(codename="use_timeline_store"),
         *Permission.objects.filter(content_type__model__in=kinds),

@@ -12,7 +12,12 @@ from tests.api.conftest import Program, end
 from tests.api.db.test_document import DOCUMENT, EXAMPLE, STREAM, TEXT
 
 # A POST that changes nothing: its question is too long for an address.
-LOOKS = ("intervals/preview", "timelines/get_multi", "timelines/{name}/filter")
+LOOKS = (
+    "intervals/preview",
+    "alerts/rules/trial",
+    "timelines/get_multi",
+    "timelines/{name}/filter",
+)
 TAKES_ADMIN = ("channels", "subscribers", "intervals", "queues/")
 
 

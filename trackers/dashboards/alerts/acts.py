@@ -8,6 +8,7 @@ from django.contrib.auth.decorators import login_not_required
 from django.contrib.auth.models import User
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import get_object_or_404, redirect, render
+from django.utils import timezone
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods, require_POST
 
@@ -15,6 +16,7 @@ from trackers.alerts.acts import ACTS, ADD, CHANGE, arrange_digest, end_mute, sa
 from trackers.alerts.forms import RuleForm
 from trackers.alerts.kinds import SHAPES, RuleKind
 from trackers.alerts.models import AlertDigest, AlertMute, AlertRule
+from trackers.alerts.rehearsal import Rehearsal, rehearse
 from trackers.alerts.text import digest_to_end
 from trackers.dashboards.access import VIEW_ALERTS, needs, require_permission
 from trackers.dashboards.page_acts import act_on, form_page, show_message
@@ -95,10 +97,7 @@ def add_alert(request: HttpRequest) -> HttpResponse:
         return _choose_kind(request, subject)
     start = {**subject, "to": request.user.email} if hasattr(request.user, "email") else subject
     form = RuleForm(request.POST or None, kind=kind, initial=start, reader=request.user)
-    if request.method == "POST" and form.is_valid():
-        show_message(request, save(form, on_page(request.user)))
-        return redirect("alert", id=form.instance.pk)
-    return _rule_form_page(request, form)
+    return _save_or_ask(request, form)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -107,9 +106,20 @@ def edit_alert(request: HttpRequest, id: int) -> HttpResponse:
     require_permission(request, CHANGE)
     rule = get_object_or_404(AlertRule, pk=id)
     form = RuleForm(request.POST or None, instance=rule, reader=request.user)
+    return _save_or_ask(request, form)
+
+
+def _save_or_ask(request: HttpRequest, form: RuleForm) -> HttpResponse:
+    """`rehearse` among what was sent: only say what it would have raised."""
+    if "rehearse" in request.POST:
+        rehearsal = rehearse(form.instance, now=timezone.now()) if form.is_valid() else None
+        page = _rule_form_page(request, form, rehearsal)
+        # Nothing was to be saved, so nothing is refused; a script shows no page that is.
+        page.status_code = 200
+        return page
     if request.method == "POST" and form.is_valid():
         show_message(request, save(form, on_page(request.user)))
-        return redirect("alert", id=id)
+        return redirect("alert", id=form.instance.pk)
     return _rule_form_page(request, form)
 
 
@@ -128,7 +138,9 @@ def _choose_kind(request: HttpRequest, subject: dict[str, str]) -> HttpResponse:
     return render(request, "dashboards/alerts/kinds.html", context)
 
 
-def _rule_form_page(request: HttpRequest, form: RuleForm) -> HttpResponse:
+def _rule_form_page(
+    request: HttpRequest, form: RuleForm, rehearsal: Rehearsal | None = None
+) -> HttpResponse:
     subject = {name: of for name, of in form.subject.items() if of}
     return form_page(
         request,
@@ -137,5 +149,6 @@ def _rule_form_page(request: HttpRequest, form: RuleForm) -> HttpResponse:
         kind=RuleKind(form.kind).label,
         same=urlencode(subject),
         offered=form.offered,
+        rehearsal=rehearsal,
         fields=[form[name] for name in form.fields if name != "kind"],
     )

@@ -158,3 +158,22 @@ class GainPlaces(models.Model):
 
     def __str__(self) -> str:
         return f"{self.metric} in {self.minutes} min at {self.at:%H:%M}"
+
+
+class GainHead(models.Model):
+    """The first of one list by velocity, at a moment of the last day (`gains.heads`)."""
+
+    minutes = models.SmallIntegerField(choices=Window)
+    metric = models.CharField(max_length=11)
+    at = models.DateTimeField()
+    # The fastest first; both of one length.
+    ids = ArrayField(models.BigIntegerField())
+    velocities = ArrayField(models.FloatField())
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["minutes", "metric", "at"], name="gain_head")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.metric} in {self.minutes} min at {self.at:%H:%M}"

@@ -8,7 +8,7 @@ from django.contrib.admin.models import LogEntry
 from django.contrib.auth.models import Group, User
 from django.utils import timezone
 
-from tests.alerts.conftest import rule, tweet
+from tests.alerts.conftest import moves, rule, tweet
 from tests.alerts.mail_servers import Box, free_port, listening, server
 from tests.stored_events import events_of, subscribe
 from trackers import roles, tasks
@@ -19,6 +19,7 @@ from trackers.alerts.velocity import tweet_finding
 from trackers.ingest.sources.models import Source
 from trackers.outbox.findings import News
 from trackers.saved_views.models import SavedView
+from trackers.tweets.gains.heads import store_heads
 from trackers.tweets.models import Author, Tweet, TweetText
 from trackers.tweets.tags.models import Tag
 from trackers.tweets.tags.names import get_or_create_tag
@@ -67,6 +68,29 @@ def test_a_rule_is_added_by_its_kind_and_is_in_the_list_and_the_history(staff):
     staff.post(f"/alerts/{alert_rule.pk}/edit/", {**FAST, "name": "Rocket", "at": 5})
     alert_rule.refresh_from_db()
     assert (alert_rule.name, alert_rule.at, alert_rule.by_event) == ("Rocket", 5, False)
+
+
+def test_a_form_says_what_the_rule_would_have_raised_and_saves_nothing(staff):
+    moves(tweet(1), 1500)
+    now = timezone.now()
+    for hours in (23.9, 2):
+        store_heads(now=now - timedelta(hours=hours))
+
+    reply = staff.post(ADD, {**FAST, "rehearse": "yes"})
+
+    said = words(reply)
+    assert "Would have fired 2 times in the last day: about 2 messages a day" in said
+    assert "Tweet 1 of @a7 gained 1,500 likes an hour." in said
+    assert "Not saved yet" not in said
+    assert 'value="1000"' in reply.content.decode()
+    assert not AlertRule.objects.exists()
+    wrong = staff.post(ADD, {**FAST, "at": "", "rehearse": "yes"})
+    assert (wrong.status_code, "Enter a number of 1 or more." in words(wrong)) == (200, True)
+    kept = rule("velocity", metric="likes", at=5)
+    edit = staff.post(f"/alerts/{kept.pk}/edit/", {**FAST, "at": 1501, "rehearse": "yes"})
+    assert "Would not have fired in the last day." in words(edit)
+    kept.refresh_from_db()
+    assert kept.at == 5
 
 
 @pytest.mark.parametrize(
