@@ -22,7 +22,7 @@ from tests.conftest import PROJECT
 from tests.databases import OURS, url_of
 from tests.flows.backups import PROGRAMS, RESTORED, administrator, restore, tables
 from tests.flows.conftest import Product, lives, wait_until
-from trackers.backups.archive import read_manifest
+from trackers.backups.file import read_manifest
 from trackers.tweets.export import export_samples
 
 pytestmark = pytest.mark.django_db

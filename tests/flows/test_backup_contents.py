@@ -12,7 +12,7 @@ import pytest
 
 from tests.flows.backups import PROGRAMS, RESTORED, administrator, restore, tables
 from tests.flows.conftest import Product
-from trackers.backups.archive import read_manifest
+from trackers.backups.file import read_manifest
 from tweetwatch.embedded.place import SUPERUSER
 
 pytestmark = pytest.mark.django_db

@@ -12,7 +12,7 @@ from django.db import connection
 from django.db.migrations.recorder import MigrationRecorder
 from psycopg import sql
 
-from trackers.backups.archive import Table
+from trackers.backups.file import Table
 from tweetwatch.statements import statement
 
 _OBJECTS = statement(__file__, "objects")

@@ -17,8 +17,8 @@ from django.db.migrations.recorder import MigrationRecorder
 from psycopg import sql
 
 from trackers.backups import keys
-from trackers.backups.archive import BackupError, Manifest, digest, unfinished
 from trackers.backups.contents import Progress, count, read_contents
+from trackers.backups.file import BackupError, Manifest, digest, unfinished
 from trackers.backups.programs import Programs, find
 from trackers.backups.server import Server, is_standby, major, schema_of_tables
 

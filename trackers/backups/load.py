@@ -17,9 +17,9 @@ from django.db.migrations.loader import MigrationLoader
 from psycopg import sql
 
 from trackers.backups import keys
-from trackers.backups.archive import BackupError, Manifest, Table
 from trackers.backups.contents import Progress, count, read_contents
 from trackers.backups.dump import Listener
+from trackers.backups.file import BackupError, Manifest, Table
 from trackers.backups.programs import Programs, find
 from trackers.backups.server import Server, major, schema_of_new_tables, schema_of_tables
 from tweetwatch.schema import OLD_MIGRATION

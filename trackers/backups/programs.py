@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from trackers.backups.archive import BackupError
+from trackers.backups.file import BackupError
 
 # Where the packages of Debian and Red Hat install them.
 _ELSEWHERE = ("/usr/lib/postgresql", "/usr")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from datetime import datetime
 from itertools import repeat
 from operator import itemgetter
@@ -40,11 +41,38 @@ class Run(NamedTuple):
 EVERY_RUN = statement(__file__, "every_run")
 
 _HISTORY = statement(__file__, "history")
+_RUNS_OF_ONE = f"""
+    SELECT * FROM ({EVERY_RUN}) AS run
+    WHERE tweet_id = %(id)s AND measured_until >= %(since)s::timestamptz
+      AND taken_at < %(until)s::timestamptz AND taken_at > %(after)s::timestamptz
+    ORDER BY taken_at LIMIT %(most)s
+"""
 
 
-def history(tweet_id: int) -> list[Run]:
-    """The samples of one tweet in the order they were taken."""
-    return histories([tweet_id])
+@dataclass(frozen=True, slots=True)
+class RunRange:
+    """Runs within a time, and only after one of them."""
+
+    since: datetime | None = None  # they end then or later
+    until: datetime | None = None  # they begin before
+    after: datetime | None = None
+
+
+EVER = RunRange()
+
+
+def history(tweet_id: int, asked: RunRange = EVER, *, most: int | None = None) -> list[Run]:
+    """The first `most` runs of one tweet in that time, in the order they were taken."""
+    params = {
+        "id": tweet_id,
+        "since": asked.since or "-infinity",
+        "until": asked.until or "infinity",
+        "after": asked.after or "-infinity",
+        "most": most,
+    }
+    with cursor() as db:
+        db.execute(_RUNS_OF_ONE, params, binary=True)
+        return list(map(Run._make, db.fetchall()))
 
 
 def histories(tweet_ids: Iterable[int]) -> list[Run]:

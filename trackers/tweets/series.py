@@ -1,4 +1,4 @@
-"""Series for curves: runs of one tweet in a range, the newest few of many, and the holes in them.
+"""Series for curves: the newest few runs of many tweets, and the holes in runs.
 
 A run means that the same metrics were measured from `taken_at` until `measured_until`. Nothing is
 known about the time between two runs; if it is longer than the usual step, it is a hole.
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
 
-from trackers.tweets.history import EVERY_RUN, Run
+from trackers.tweets.history import Run
 from trackers.tweets.models import METRICS
 from tweetwatch.database import array, cursor
 from tweetwatch.statements import statement
@@ -36,12 +36,6 @@ RECENT = statement(
     newest_of_a_month=_NEWEST_OF_A_MONTH,
 )
 
-_RUNS_SINCE = f"""
-    SELECT * FROM ({EVERY_RUN}) AS run
-    WHERE tweet_id = %(id)s AND measured_until >= %(since)s::timestamptz
-    ORDER BY taken_at
-"""
-
 
 def recent_runs(tweet_ids: Iterable[int], *, most: int) -> dict[int, list[Run]]:
     """The newest `most` runs of each tweet, in the order they were taken; one query for all."""
@@ -51,13 +45,6 @@ def recent_runs(tweet_ids: Iterable[int], *, most: int) -> dict[int, list[Run]]:
         for row in db.execute(RECENT, params, binary=True):
             runs_by_tweet.setdefault(row[0], []).append(Run(*row))
     return runs_by_tweet
-
-
-def runs_since(tweet_id: int, at: datetime | None) -> list[Run]:
-    """The runs of one tweet that end at `at` or later; None: all of them."""
-    with cursor() as db:
-        db.execute(_RUNS_SINCE, {"id": tweet_id, "since": at or "-infinity"}, binary=True)
-        return list(map(Run._make, db.fetchall()))
 
 
 def holes(runs: Sequence[Run], usual: Usual) -> frozenset[int]:

@@ -14,7 +14,7 @@ from django.utils import timezone
 from tests.conftest import PROJECT
 from tests.databases import url_of
 from tests.factories import CredentialFactory
-from trackers.backups.archive import Manifest
+from trackers.backups.file import Manifest
 from trackers.checks import database_keeps_every_text
 from trackers.jobs.models import Queue
 from tweetwatch.checks import framing_sites_are_sites, primary_is_chosen

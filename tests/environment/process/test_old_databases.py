@@ -11,7 +11,7 @@ from django.core.management import CommandError, call_command
 from django.utils import timezone
 
 from tests.conftest import PROJECT
-from trackers.backups.archive import Manifest
+from trackers.backups.file import Manifest
 from tweetwatch.schema import OLD_MIGRATION
 
 SAID = "This database was made before tweetwatch 1.0, which cannot use it: "

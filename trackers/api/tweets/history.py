@@ -16,9 +16,10 @@ from trackers.api.tweets.routers import find_tweet, single
 from trackers.api.wire.auth import require_permission
 from trackers.api.wire.fields import DigitsOut, TimeOut, UnsignedId
 from trackers.api.wire.parameters import cursor_of, position_of
-from trackers.tweets.history import Run
+from trackers.tweets.buckets import MAX_RUNS_READ, Bucket, buckets
+from trackers.tweets.history import Run, RunRange
+from trackers.tweets.history import history as read_history
 from trackers.tweets.models import METRICS
-from trackers.tweets.paged import MAX_RUNS_READ, Bucket, RunRange, buckets, runs
 from tweetwatch.clock_times import iso
 
 _MAX_SAMPLES = 5_000
@@ -73,7 +74,7 @@ def history(
         asked = RunRange(max(filter(None, (since, after)), default=None), until)
         samples, next = _read_buckets(tweet.pk, step, asked, limit)
     else:
-        rows = runs(tweet.pk, RunRange(since, until, after), most=limit + 1)
+        rows = read_history(tweet.pk, RunRange(since, until, after), most=limit + 1)
         samples = [_sample_json(run) for run in rows[:limit]]
         next = rows[limit - 1].taken_at if len(rows) > limit else None
     return {
@@ -87,7 +88,7 @@ def _read_buckets(
     id: int, step: timedelta, asked: RunRange, limit: int
 ) -> tuple[list[dict[str, Any]], datetime | None]:
     """The buckets, and where the next one begins, if there may be one."""
-    rows = runs(id, asked, most=MAX_RUNS_READ)
+    rows = read_history(id, asked, most=MAX_RUNS_READ)
     periods = list(islice(buckets(rows, step, asked), limit + 1))
     if len(periods) > limit:
         return [_bucket_json(period) for period in periods[:limit]], periods[limit].at

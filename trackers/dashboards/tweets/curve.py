@@ -17,10 +17,10 @@ from trackers.scores.earlier import UsualArea
 from trackers.tweets.export import SAMPLE_COLUMNS
 from trackers.tweets.growth.at_ages import ages
 from trackers.tweets.growth.projection import FULL_AGE, Projection
-from trackers.tweets.history import Run
+from trackers.tweets.history import Run, RunRange, history
 from trackers.tweets.labels import LABELS
 from trackers.tweets.models import METRICS, Tweet
-from trackers.tweets.series import holes, runs_since
+from trackers.tweets.series import holes
 from tweetwatch.notation import day, day_of, next_day, to_the_minute
 from tweetwatch.tables import Column, Table
 
@@ -90,7 +90,7 @@ class Curve:
 
 def curve(tweet: Tweet, plan: Plan, *, range: str, now: datetime) -> Curve:
     length = RANGES[range].length
-    runs = runs_since(tweet.pk, now - length if length else None)
+    runs = history(tweet.pk, RunRange(since=now - length if length else None))
     if range == FIRST_DAY and (end := first_day_end(tweet)):
         runs = runs[: bisect_right(runs, end, key=attrgetter("taken_at"))]
     return Curve(runs, holes(runs, usual_interval(tweet, plan)))

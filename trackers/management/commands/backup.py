@@ -11,8 +11,8 @@ from django.template.defaultfilters import filesizeformat, pluralize
 from django.utils import timezone
 
 from fakex.arguments import whole
-from trackers.backups.archive import ENDING, STAMP, BackupError, Manifest, remove_older
 from trackers.backups.dump import back_up
+from trackers.backups.file import ENDING, STAMP, BackupError, Manifest, remove_older
 from trackers.management.pageless import PagelessCommand
 from trackers.management.table_bar import TableBar
 from tweetwatch.amounts import amount

@@ -10,7 +10,7 @@ from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
 
 from trackers import history
-from trackers.backups.archive import BackupError, Manifest, read_manifest, verify
+from trackers.backups.file import BackupError, Manifest, read_manifest, verify
 from trackers.backups.load import Existing, check, existing, load, refuse_unfit
 from trackers.checks import database_keeps_every_text
 from trackers.history import by_command

@@ -1,4 +1,4 @@
-"""A tweet's history in pages: as it was measured, or one value for each stretch of time."""
+"""A tweet's history as one value for each stretch of time."""
 
 from __future__ import annotations
 
@@ -6,43 +6,12 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-from trackers.tweets.history import EVERY_RUN, Run
+from trackers.tweets.history import Run, RunRange
 from trackers.tweets.models import METRICS
-from tweetwatch.database import cursor
 
 _BUCKET_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 # How many runs are read for a page of buckets.
 MAX_RUNS_READ = 100_000
-
-_PAGE_OF_RUNS = f"""
-    SELECT * FROM ({EVERY_RUN}) AS run
-    WHERE tweet_id = %(id)s AND measured_until >= %(since)s::timestamptz
-      AND taken_at < %(until)s::timestamptz AND taken_at > %(after)s::timestamptz
-    ORDER BY taken_at LIMIT %(most)s
-"""
-
-
-@dataclass(frozen=True, slots=True)
-class RunRange:
-    """Runs within a time, and only after one of them."""
-
-    since: datetime | None = None  # they end then or later
-    until: datetime | None = None  # they begin before
-    after: datetime | None = None
-
-
-def runs(tweet_id: int, asked: RunRange, *, most: int) -> list[Run]:
-    """The runs in the order they were taken."""
-    params = {
-        "id": tweet_id,
-        "since": asked.since or "-infinity",
-        "until": asked.until or "infinity",
-        "after": asked.after or "-infinity",
-        "most": most,
-    }
-    with cursor() as db:
-        db.execute(_PAGE_OF_RUNS, params, binary=True)
-        return list(map(Run._make, db.fetchall()))
 
 
 @dataclass(frozen=True, slots=True)

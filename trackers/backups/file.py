@@ -1,4 +1,4 @@
-"""The file: an archive as pg_dump writes it (custom format), then a line of JSON, its manifest.
+"""The file of a backup: what pg_dump writes (custom format), and a line of JSON, its manifest.
 
 pg_restore reads such a file as it is, and `tail -n 1` prints the manifest, which a truncated file
 lacks. The file gets its name when it is complete; until then it is nameless, so that the kernel
