@@ -24,7 +24,7 @@ from trackers.channels.models import GIVEN_UP_AFTER, MAX_REASON, Channel, Channe
 from trackers.channels.shapes import SHAPES
 from trackers.channels.shapes.shape import Reading
 from trackers.credentials.secrets import SecretUnreadableError, decrypt
-from trackers.events.delivery.post import Call
+from trackers.events.delivery.call import Call
 from trackers.xapi.keys import Secrets
 from tweetwatch.database import LOST, cursor
 from tweetwatch.statements import statement

@@ -12,8 +12,9 @@ from tests.channels.sending import LOOPBACK, serving
 from tests.events.receivers import Receiver, answers, drips, hangs, resets
 from trackers.channels.message import Line, Message
 from trackers.channels.shapes import TYPED_SHAPES
+from trackers.events.delivery.call import Answer
 from trackers.events.delivery.egress import Egress
-from trackers.events.delivery.post import Answer, Sender
+from trackers.events.delivery.post import Sender
 from trackers.management.fake_services import ServiceReply as Refusal
 from trackers.management.fake_services import addresses
 

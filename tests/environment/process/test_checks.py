@@ -34,11 +34,12 @@ def test_a_task_time_limit_beyond_a_lease_stops_every_command(fresh_database, co
     assert "TASK_TIMEOUT (600 s) is not shorter than the lease of tweet:update (60 s)" in ran.stderr
 
 
-def test_a_command_loads_no_page_no_fake_x_and_nothing_of_the_api(fresh_database):
+def test_a_command_loads_no_page_no_fake_x_no_api_and_no_http_client(fresh_database):
     program = (
         "import sys; from tweetwatch.command_line import run_command;"
         "status = run_command(['manage.py', 'interval', 'list', '--json']);"
         "seen = {'trackers.dashboards.urls', 'trackers.api.urls', 'fakex.x', 'ninja', 'pydantic'};"
+        "seen |= {'aiohttp', 'tweepy'};"
         "print(*sorted(seen & set(sys.modules)), file=sys.stderr); sys.exit(status)"
     )
     ran = subprocess.run(

@@ -25,10 +25,11 @@ from tests.events.receivers import (
     says,
     says_before_reading,
 )
+from trackers.events.delivery.call import retry_after
 from trackers.events.delivery.claim import Claimed
 from trackers.events.delivery.egress import Egress
 from trackers.events.delivery.load import Delivery
-from trackers.events.delivery.post import Sender, retry_after
+from trackers.events.delivery.post import Sender
 from trackers.events.subscribers.signing_keys import new_signing_key
 from trackers.xapi.keys import Secrets
 

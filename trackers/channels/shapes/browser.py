@@ -25,7 +25,7 @@ from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 from trackers.channels.message import Markup, Message, fitted, one_line, utf8
 from trackers.channels.shapes.shape import Part, Parts, ServiceShape, host_of
-from trackers.events.delivery.post import Call
+from trackers.events.delivery.call import Call
 
 _BROWSER_BYTES = 3000
 _RECORD_SIZE = 4096

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 from trackers.channels.message import Markup, Message, backslashed, fitted, utf16
 from trackers.channels.shapes.shape import Part, Parts, ServiceShape, post_json
-from trackers.events.delivery.post import Call
+from trackers.events.delivery.call import Call
 
 _DISCORD_CHARACTERS = 2000
 _SUPPRESS_EMBEDS = 1 << 2

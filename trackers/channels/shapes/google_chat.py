@@ -12,7 +12,7 @@ from datetime import timedelta
 
 from trackers.channels.message import Markup, Message, fitted, utf16
 from trackers.channels.shapes.shape import Part, Parts, ServiceShape, post_json
-from trackers.events.delivery.post import Call
+from trackers.events.delivery.call import Call
 
 _GOOGLE_CHAT_CHARACTERS = 4000
 # There is no escape, and <users/all> would notify everybody.

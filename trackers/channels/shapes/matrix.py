@@ -13,7 +13,7 @@ from urllib.parse import quote
 
 from trackers.channels.message import Markup, Message, fitted, utf8
 from trackers.channels.shapes.shape import Part, Parts, ServiceShape, host_of, post_json
-from trackers.events.delivery.post import Call
+from trackers.events.delivery.call import Call
 
 _MATRIX_BYTES = 20_000
 _MATRIX_PLAIN = Markup(escape=lambda text: text)

@@ -11,7 +11,7 @@ from datetime import timedelta
 
 from trackers.channels.message import Markup, Message, backslashed, fitted, utf16
 from trackers.channels.shapes.shape import Part, Parts, ServiceShape, post_json
-from trackers.events.delivery.post import Call
+from trackers.events.delivery.call import Call
 
 _MATTERMOST_CHARACTERS = 4000
 _MARKDOWN = backslashed("\\*_~`|>#-[]()<!:")

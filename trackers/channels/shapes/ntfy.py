@@ -11,7 +11,7 @@ from datetime import timedelta
 
 from trackers.channels.message import Markup, Message, fitted, one_line, utf8
 from trackers.channels.shapes.shape import Part, Parts, ServiceShape, host_of, post_json
-from trackers.events.delivery.post import Call
+from trackers.events.delivery.call import Call
 
 _NTFY_BYTES = 4000
 # Phones show no Markdown. What a tap opens is given beside the text.

@@ -15,7 +15,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from trackers.channels.message import Message, one_line
-from trackers.events.delivery.post import Answer, Call, retry_after
+from trackers.events.delivery.call import Answer, Call, retry_after
 
 Parts = Mapping[str, str]
 _MOST_WORDS = 160

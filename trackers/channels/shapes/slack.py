@@ -12,7 +12,7 @@ from datetime import timedelta
 
 from trackers.channels.message import Markup, Message, fitted
 from trackers.channels.shapes.shape import Part, Parts, ServiceShape, post_json
-from trackers.events.delivery.post import Call
+from trackers.events.delivery.call import Call
 
 _SLACK_CHARACTERS = 4000
 # "Formatting text for app surfaces": only these three have to be escaped, and by that also

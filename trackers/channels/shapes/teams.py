@@ -13,7 +13,7 @@ from typing import Any
 
 from trackers.channels.message import Line, Message, fitted, one_line, utf8
 from trackers.channels.shapes.shape import Part, Parts, ServiceShape, post_json
-from trackers.events.delivery.post import Call
+from trackers.events.delivery.call import Call
 
 _TEAMS_BYTES = 26_000
 

@@ -12,7 +12,7 @@ from html import escape
 
 from trackers.channels.message import Markup, Message, fitted, utf16
 from trackers.channels.shapes.shape import Part, Parts, ServiceShape, host_of, post_json
-from trackers.events.delivery.post import Call
+from trackers.events.delivery.call import Call
 
 _TELEGRAM_CHARACTERS = 4096
 _TELEGRAM_MARKUP = Markup(escape=escape, bold="<b>{text}</b>", link='<a href="{url}">{text}</a>')

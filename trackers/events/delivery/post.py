@@ -14,16 +14,13 @@ import base64
 import hashlib
 import hmac
 import logging
-import re
 import ssl
 import time
 import traceback
-from collections.abc import Iterable, Mapping
-from contextlib import suppress
+from collections.abc import Iterable
 from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from email.utils import parsedate_to_datetime
 from functools import partial
 from http import HTTPStatus
 from types import SimpleNamespace, TracebackType
@@ -33,6 +30,7 @@ import aiohttp
 from aiohttp.client_proto import ResponseHandler
 from aiohttp.connector import Connection
 
+from trackers.events.delivery.call import READ_BYTES, Answer, Call, retry_after
 from trackers.events.delivery.egress import (
     Egress,
     RefusedError,
@@ -42,31 +40,16 @@ from trackers.events.delivery.egress import (
     trusting,
 )
 from trackers.events.delivery.load import Delivery
-from trackers.events.delivery.settle import MOST_ANSWER, RETRY_AFTER_MOST, Outcome
+from trackers.events.delivery.settle import MOST_ANSWER, Outcome
 from trackers.events.subscribers.headers import is_ours
 
 logger = logging.getLogger(__name__)
 
-# The read buffer: 4 KB of headers is plenty.
-_READ_BYTES = 4096
-_STATUS_LINE = re.compile(rb"HTTP/1\.[01] ([2-5]\d\d)(?: [^\r\n]*)?\r?\n")
-_INTERIM = re.compile(rb"\AHTTP/1\.[01] 1\d\d[^\r\n]*\r?\n(?:[^\r\n]+\r?\n)*\r?\n")
 # How long to wait for the rest of an answer, once its status is known.
 _REST_SECONDS = 1.0
 # How long an idle connection is kept, for subscribers that get one batch after another. Many
 # servers close one after two idle seconds, and a batch sent at that moment fails.
 _KEPT_SECONDS = 1.0
-
-
-@dataclass(frozen=True, slots=True)
-class Call:
-    """A request to make; its address and its headers may be secrets."""
-
-    method: str
-    url: str = field(repr=False)
-    headers: Mapping[str, str] = field(repr=False)
-    body: bytes = field(repr=False)
-    of: str  # what it is, in the log
 
 
 @dataclass(slots=True)
@@ -144,7 +127,7 @@ class Sender:
             ),
             trust_env=False,
             auto_decompress=False,
-            read_bufsize=_READ_BYTES,
+            read_bufsize=READ_BYTES,
             trace_configs=[tracing],
         )
         return self
@@ -250,33 +233,6 @@ class Sender:
                 return f"It could not be sent ({type(failure).__name__})."
 
 
-@dataclass(slots=True)
-class Answer:
-    """The answer, as far as it was read."""
-
-    status: int | None = None  # None: there was none
-    error: str = ""  # a sentence; empty where `is_yes`
-    took: timedelta = timedelta(0)
-    retry_after: str = ""
-    text: bytes = b""
-    # As the first complete status line says that is not of an interim response (100, 103).
-    status_read: int | None = None
-    _head: bytes = b""
-
-    @property
-    def is_yes(self) -> bool:
-        return self.status is not None and 200 <= self.status < 300
-
-    def read_status(self, data: bytes) -> None:
-        if self.status_read is not None or len(self._head) > _READ_BYTES:
-            return
-        self._head += data
-        while interim := _INTERIM.match(self._head):
-            self._head = self._head[interim.end() :]
-        if line := _STATUS_LINE.match(self._head):
-            self.status_read = int(line[1])
-
-
 # The answer of the delivery that this task makes.
 _awaited_answer: ContextVar[Answer | None] = ContextVar("awaited answer", default=None)
 
@@ -313,18 +269,6 @@ def _why_not(error: Exception) -> str:
     if isinstance(error, ssl.SSLCertVerificationError):
         return error.verify_message
     return "it does not match the name"
-
-
-def retry_after(text: str, *, now: datetime) -> timedelta | None:
-    """The wait that Retry-After asks for, in seconds or as a date; None if it is neither."""
-    text = text.strip()
-    if text.isascii() and text.isdecimal():
-        most = int(RETRY_AFTER_MOST.total_seconds())
-        return timedelta(seconds=min(int(text[:10]), most))
-    with suppress(ValueError, TypeError, OverflowError):
-        at = parsedate_to_datetime(text)
-        return (at if at.tzinfo else at.replace(tzinfo=UTC)) - now
-    return None
 
 
 # Signatures as in Standard Webhooks 1.0 (https://www.standardwebhooks.com), one with each valid

@@ -18,13 +18,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
+from trackers.events.delivery.call import RETRY_AFTER_MOST
 from trackers.events.delivery.claim import Claimed
 from tweetwatch.database import cursor
 from tweetwatch.statements import statement
 
 _FIRST = timedelta(milliseconds=500)
-# A longer Retry-After of a subscriber is cut to this.
-RETRY_AFTER_MOST = timedelta(hours=1)
 
 
 def _batch_floor(attempt: int, *, most: timedelta) -> timedelta:
