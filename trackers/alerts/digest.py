@@ -1,12 +1,12 @@
 """A regular e-mail to each person who wants it, by the person's clock: alerts, a report on a set of
-tweets, what grew most, freshness, money.
+tweets, what grew most, freshness, money. The channels that the person chose get it as text.
 
-every minute: whose hour has come ─> text, HTML, pictures ─> AlertNotice and AlertMail together
+every minute: whose hour has come ─> text, HTML, pictures ─> AlertNotice, AlertMail, ChannelMessage
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta, tzinfo
 from typing import Any
@@ -17,6 +17,7 @@ from django.template.loader import render_to_string
 
 from trackers.alerts import notice
 from trackers.alerts.conditions import budgets
+from trackers.alerts.digest_message import message_lines
 from trackers.alerts.models import AlertDigest, AlertNotice, AlertPicture
 from trackers.alerts.report import Report, report_on
 from trackers.alerts.rhythm import days_told, last_occasion
@@ -24,6 +25,8 @@ from trackers.alerts.text import end_address
 from trackers.alerts.velocity import author_names
 from trackers.alerts.view_posts import reports_on_views
 from trackers.alerts.words import lasting
+from trackers.channels.claim import enqueue
+from trackers.channels.models import Channel
 from trackers.charts.png import Chart, png
 from trackers.jobs.models import TWEET_UPDATE
 from trackers.jobs.statistics import queue_summary
@@ -34,10 +37,11 @@ from tweetwatch.amounts import amount
 from tweetwatch.notation import Notation
 
 _A_DAY = timedelta(days=1)
-_NOTICES_MOST, _MAX_GAINS = 20, 5
+_NOTICES_MOST, _MAX_GAINS, _MAX_TITLE = 20, 5, 200
 _DIGEST_METRICS = ("likes", "views")
 # Of the pictures, in pixels.
 _WIDTH = 600
+_PAGE = "/alerts/#digest"
 _NOT_SPENT = "No project has spent anything yet."
 # What an account must be allowed to see to get a part of the e-mail.
 _VIEW_TWEETS, _VIEW_MONEY, _VIEW_RULES = (
@@ -50,6 +54,11 @@ class DigestPart:
     title: str
     lines: tuple[str, ...]
     report: Report | None = None
+    path: str = _PAGE  # of a page that says more
+
+    @property
+    def sentences(self) -> Iterable[str]:
+        return self.report.sentences() if self.report else self.lines
 
 
 def arrange(user: User, choices: Mapping[str, Any], *, now: datetime) -> AlertDigest:
@@ -116,6 +125,15 @@ def _make_digest(row: AlertDigest, *, public_url: str, now: datetime) -> int:
         AlertPicture.objects.bulk_create(
             AlertPicture(mail=mail, name=name, png=drawn) for name, drawn in composed.pictures
         )
+        # Those that this person may choose now.
+        offered = Channel.objects.offered_to(row.user).filter(pk__in=current.channels or [])
+        enqueue(
+            offered.defer("address"),
+            now=now,
+            notice=made,
+            title=f"{composed.title}, of {row.user}"[:_MAX_TITLE],
+            lines=composed.lines,
+        )
     return 1
 
 
@@ -125,6 +143,7 @@ class _Composed:
     body: str
     html: str
     pictures: tuple[tuple[str, bytes], ...]
+    lines: list[dict[str, Any]]  # of a ChannelMessage
 
 
 def _compose(row: AlertDigest, zone: tzinfo, *, public_url: str, now: datetime) -> _Composed | None:
@@ -162,6 +181,7 @@ def _compose(row: AlertDigest, zone: tzinfo, *, public_url: str, now: datetime) 
         body,
         render_to_string("alerts/digest.html", context) if parts else "",
         tuple((name, _drawn(chart)) for name, chart in pictures),
+        message_lines((part.title, part.sentences, part.path) for part in parts),
     )
 
 
@@ -181,15 +201,20 @@ def _digest_parts(
     if user.has_perm(_VIEW_RULES):
         length = "24 hours" if days == 1 else f"{days} days"
         lines = _alert_lines(alerts, has_days=days > 1) or [f"None in the last {length}."]
-        yield DigestPart("Alerts", tuple(lines))
+        yield DigestPart("Alerts", tuple(lines), path="/alerts/log/")
     for report in reports:
-        yield DigestPart(report.title, tuple(report.lines(public_url)), report)
+        path = report.path or _PAGE
+        yield DigestPart(report.title, tuple(report.lines(public_url)), report, path)
     if user.has_perm(_VIEW_TWEETS):
-        yield DigestPart("What grew most in 24 hours", tuple(_grown()) or ("Nothing.",))
-        yield DigestPart("Freshness", (_freshness(),))
+        yield DigestPart(
+            "What grew most in 24 hours", tuple(_grown()) or ("Nothing.",), path="/fastest/"
+        )
+        yield DigestPart("Freshness", (_freshness(),), path="/operations/")
     if user.has_perm(_VIEW_MONEY):
         lines = list(_money(now.astimezone(UTC).date(), now=now))
-        yield DigestPart("Money, by days of UTC", tuple(lines) or (_NOT_SPENT,))
+        yield DigestPart(
+            "Money, by days of UTC", tuple(lines) or (_NOT_SPENT,), path="/operations/"
+        )
 
 
 def _alerts_since(at: datetime) -> list[AlertNotice]:

@@ -9,9 +9,10 @@ from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
 from django.utils import timezone
 
-from trackers.alerts.models import VIEWS_MOST, AlertDigest
+from trackers.alerts.models import DIGEST_CHANNELS_MOST, VIEWS_MOST, AlertDigest
 from trackers.alerts.report import offered_sets
 from trackers.alerts.rhythm import Every
+from trackers.channels.models import Channel
 from trackers.saved_views.models import SavedView
 
 _VIEWS_OFFERED = 50
@@ -27,10 +28,16 @@ class DigestForm(forms.ModelForm):
         coerce=int,
         widget=forms.CheckboxSelectMultiple,
     )
+    channels = forms.TypedMultipleChoiceField(
+        label="Also as text to",
+        required=False,
+        coerce=int,
+        widget=forms.CheckboxSelectMultiple,
+    )
 
     class Meta:
         model = AlertDigest
-        fields = ("every", "weekday", "hour", "report", "views", "when_quiet")
+        fields = ("every", "weekday", "hour", "report", "views", "channels", "when_quiet")
         labels = {
             "every": "How often",
             "weekday": "Day, if once a week",
@@ -51,15 +58,25 @@ class DigestForm(forms.ModelForm):
         chosen = cast(forms.ChoiceField, self.fields["report"])
         chosen.choices = offered_sets(user, {report, typed})
         # What is gone is not offered, and so not chosen any more once the form is saved.
-        offered = [
-            (view.pk, view.title) for view in SavedView.objects.seen_by(user)[:_VIEWS_OFFERED]
-        ]
-        cast(forms.TypedMultipleChoiceField, self.fields["views"]).choices = offered
-        if not offered:
-            del self.fields["views"]
+        views = SavedView.objects.seen_by(user)[:_VIEWS_OFFERED]
+        self._offer("views", [(view.pk, view.title) for view in views])
+        channels = Channel.objects.offered_to(user).values_list("pk", "name")
+        self._offer("channels", list(channels))
+
+    def _offer(self, name: str, choices: list[tuple[int, str]]) -> None:
+        """No field where there is nothing to choose."""
+        cast(forms.TypedMultipleChoiceField, self.fields[name]).choices = choices
+        if not choices:
+            del self.fields[name]
 
     def clean_views(self) -> list[int]:
         chosen: list[int] = self.cleaned_data["views"]
         if len(chosen) > VIEWS_MOST:
             raise ValidationError(f"Choose at most {VIEWS_MOST} saved views.")
+        return chosen
+
+    def clean_channels(self) -> list[int]:
+        chosen: list[int] = self.cleaned_data["channels"]
+        if len(chosen) > DIGEST_CHANNELS_MOST:
+            raise ValidationError(f"Choose at most {DIGEST_CHANNELS_MOST} channels.")
         return chosen

@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 # So that a minute's work is bounded.
 RULES_MOST = 500
 ADDRESSES_MOST = 10
-# In a digest.
-VIEWS_MOST = 5
+# In a digest, and where it goes.
+VIEWS_MOST, DIGEST_CHANNELS_MOST = 5, 10
 LEAST_REST, MOST_REST = timedelta(minutes=1), timedelta(days=30)
 
 
@@ -280,6 +280,8 @@ class AlertDigest(models.Model):
     )
     # Saved views, whose strongest posts it has; one that is gone says so.
     views = ArrayField(models.IntegerField(), size=VIEWS_MOST, null=True, blank=True)
+    # Channels that get it as text; one that is gone, or not offered any more, gets nothing.
+    channels = ArrayField(models.IntegerField(), size=DIGEST_CHANNELS_MOST, null=True, blank=True)
     when_quiet = models.BooleanField("also when nothing was alerted", default=False)
     # Of the account's zone, on which the last one was made, or could have been before it began.
     day = models.DateField(null=True, editable=False)

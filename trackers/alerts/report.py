@@ -58,8 +58,8 @@ class Report:
     posts: tuple[PostRow, ...] = ()
     charts: tuple[Chart, ...] = ()
 
-    def lines(self, public_url: str) -> Iterator[str]:
-        """As plain text."""
+    def sentences(self) -> Iterator[str]:
+        """Without addresses."""
         yield self.about
         for row in self.rows:
             against = ", ".join(filter(None, (f"before {row.before}", row.change)))
@@ -67,7 +67,15 @@ class Report:
         if self.waiting:
             yield self.waiting
         for post in self.posts:
-            yield f"{post.count}: {post.text} {public_url}{post.path}"
+            yield f"{post.count}: {post.text}"
+
+    def lines(self, public_url: str) -> Iterator[str]:
+        """As plain text."""
+        told = list(self.sentences())
+        first_post = len(told) - len(self.posts)
+        yield from told[:first_post]
+        for sentence, post in zip(told[first_post:], self.posts, strict=True):
+            yield f"{sentence} {public_url}{post.path}"
         if self.path:
             yield f"{public_url}{self.path}"
 

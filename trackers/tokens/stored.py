@@ -53,7 +53,7 @@ def stored_about(user: User) -> dict[str, Any]:
         ),
         "digest": _first(
             AlertDigest.objects.filter(user=user).first(),
-            *("every", "weekday", "hour", "report", "views", "when_quiet"),
+            *("every", "weekday", "hour", "report", "views", "channels", "when_quiet"),
         ),
         "alerts_read": _first(getattr(user, "alerts_read", None), "place"),
         "alert_rules": _rows(

@@ -12,10 +12,12 @@ from django.utils import timezone
 
 from tests.alerts.conftest import rule
 from tests.alerts.mail_servers import Box, listening
+from tests.channels.sending import channel
 from tests.factories import TweetFactory
 from trackers.alerts import acts, mail, notice, view_posts
 from trackers.alerts.digest import make_digests
 from trackers.alerts.models import AlertDigest, AlertMail, AlertNotice, AlertPicture
+from trackers.channels.models import Channel, ChannelMessage
 from trackers.history import on_page
 from trackers.outbox.findings import News, Observation
 from trackers.saved_views.models import SavedView
@@ -329,3 +331,47 @@ def test_a_person_chooses_from_the_views_that_they_see(vera, moon):
     page = client.get("/alerts/").content.decode()
     assert re.search(rf'name="views" value="{moon.pk}"[^>]* checked', page)
     assert "Hers" not in page
+
+
+def browser_of(person):
+    address = {"endpoint": "https://push.example/1"}
+    return Channel.objects.create(name="hers", kind="browser", address=address, made_by=person)
+
+
+def test_a_digest_goes_to_the_channels_that_its_person_may_choose(vera):
+    eve = User.objects.create_user("eve")
+    chat = channel("slack", "https://chat.example", "newsroom")
+    hers = browser_of(eve)
+    post(MONDAY - timedelta(days=1), 3_000)
+    digest(vera, every="week", report="author/42", channels=[chat.pk, hers.pk, 10**6])
+
+    make(MONDAY)
+
+    [message] = ChannelMessage.objects.all()
+    assert message.channel == chat
+    assert message.title == "Your week until 9 Mar 2026 07:00 UTC+5:45, of vera"
+    assert message.notice.kind == "digest"
+    by_part = {line["rule"]: line for line in message.lines}
+    figures = next(line["what"] for line in message.lines if line["rule"] == "@a42")
+    assert "Posts: 1 (before 0" in figures
+    assert "https://" not in figures
+    assert by_part["@a42"]["url"].startswith("/sets/author/42/?from=")
+    assert {"Alerts", "Freshness", "What grew most in 24 hours"} <= by_part.keys()
+    assert all(len(line["what"]) <= 400 for line in message.lines)
+    assert len(sent()) == 1
+
+
+def test_a_person_chooses_from_the_channels_offered_to_them(vera):
+    chat = channel("slack", "https://chat.example", "newsroom")
+    hers = browser_of(User.objects.create_user("eve"))
+    fields = {"every": "day", "weekday": "0", "hour": "7", "report": "", "when_quiet": "on"}
+
+    assert acts.arrange_digest({**fields, "channels": [str(chat.pk)]}, on_page(vera)).is_done
+    assert AlertDigest.objects.get().channels == [chat.pk]
+    assert not acts.arrange_digest({**fields, "channels": [str(hers.pk)]}, on_page(vera)).is_done
+
+    client = Client()
+    client.force_login(vera)
+    page = client.get("/alerts/").content.decode()
+    assert re.search(rf'name="channels" value="{chat.pk}"[^>]* checked', page)
+    assert "hers" not in page
