@@ -88,6 +88,7 @@ from trackers.tokens.models import (
     FeedAddress,
     FeedState,
     IdempotencyKey,
+    Preferences,
     TimeFormat,
     WrongLogin,
 )
@@ -175,6 +176,7 @@ __all__ = [
     "PackedSamples",
     "PausedAll",
     "PollBucket",
+    "Preferences",
     "PresenceCount",
     "Project",
     "PushKey",

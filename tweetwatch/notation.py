@@ -32,6 +32,7 @@ class Notation:
     zone: tzinfo = UTC
     dates: DateOrder = "ymd"
     hours: int = 24  # or 12
+    week_start: int = 0  # a weekday, from Monday
 
 
 _in_use: ContextVar[Notation] = ContextVar("notation", default=Notation())  # noqa: B039
@@ -87,6 +88,12 @@ def day(at: datetime) -> str:
     """The day in the reader's zone: 2026-03-14."""
     notation = _in_use.get()
     return f"{local(at):{_DATES[notation.dates]}}"
+
+
+def weekdays() -> tuple[int, ...]:
+    """The days of the reader's week, each counted from Monday."""
+    first = _in_use.get().week_start
+    return tuple((first + place) % 7 for place in range(7))
 
 
 def local(at: datetime) -> datetime:

@@ -29,7 +29,7 @@ LEFT_OUT = {
     "/home/team/<int:team>/", "/tweets/many/", "/tweets/many/<int:id>/", "/alerts/<int:id>/",
     "/alerts/<int:id>/edit/", "/notes/<int:id>/edit/", "/alerts/channels/<int:id>/",
     "/alerts/channels/<int:id>/edit/", "/alerts/digest/end/<str:signed>/",
-    "/alerts/mute/<str:key>/",
+    "/alerts/mute/<str:key>/", "/today/",
 }  # fmt: skip
 TWEETS = 100
 

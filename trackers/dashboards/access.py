@@ -42,6 +42,12 @@ FIRST_PAGES = {
     "operations": VIEW_OPERATIONS,
     "subscribers": VIEW_SUBSCRIBERS,
 }
+# What a person may choose as the first; by `Preferences.Start`.
+_START_PAGES = {
+    **dict.fromkeys(("tweets", "columns", "home"), VIEW_TWEETS),
+    "sources": VIEW_SOURCES,
+    "alerts": VIEW_ALERTS,
+}
 # At most this many of those who can give a permission are named.
 _MAX_GIVERS_NAMED = 5
 
@@ -129,8 +135,19 @@ def permission_givers() -> str:
 
 def first_page(request: HttpRequest) -> str:
     """The page for somebody who did not ask for one."""
+    if chosen := start_elsewhere(request):
+        return chosen
     seen = (name for name, taken in FIRST_PAGES.items() if request.user.has_perm(taken))
     return reverse(next(seen, "account"))
+
+
+def start_elsewhere(request: HttpRequest) -> str:
+    """The address of the page that the person has chosen as the first; empty where that is Today,
+    or one that they may not see any more."""
+    preferences = getattr(request.user, "preferences", None)
+    name = preferences.start if preferences else ""
+    taken = _START_PAGES.get(name)
+    return reverse(name) if taken and request.user.has_perm(taken) else ""
 
 
 def is_signed_in(request: HttpRequest) -> bool:

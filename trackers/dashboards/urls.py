@@ -36,7 +36,8 @@ from trackers.dashboards.tweets import left, many, saved_views
 from trackers.dashboards.tweets import list_views as tweets
 
 urlpatterns = [
-    path("", overview.overview, name="overview"),
+    path("", overview.start, name="overview"),
+    path("today/", overview.overview, name="today"),
     *account.urlpatterns,
     path("answers/", health.ping, name="answers"),
     path("search/", search.search, name="search"),

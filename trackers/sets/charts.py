@@ -27,6 +27,7 @@ from trackers.sets.words import (
 from trackers.tweets.kinds import PostKind
 from trackers.tweets.labels import LABELS
 from tweetwatch.amounts import amount
+from tweetwatch.notation import weekdays
 from tweetwatch.tables import Column, Table
 
 # Which part of its day each bar takes: that of the period before stands behind.
@@ -108,9 +109,9 @@ class SetCharts:
         return HeatChart(
             title=f"Median {self._label.lower()} at {age} by weekday and hour of posting",
             about=f"Of {amount(heat.measured, 'post')}; pale: fewer than five posts.",
-            rows=WEEKDAYS,
+            rows=[WEEKDAYS[day] for day in weekdays()],
             columns=[str(hour) if hour % _HOURS_SAID == 0 else "" for hour in range(24)],
-            levels=[[level_of(value, known) for value in row] for row in heat.medians],
+            levels=[[level_of(value, known) for value in heat.medians[day]] for day in weekdays()],
             source=f"{self.of.title} · 90 days · pale: fewer than five posts · tweetwatch",
             colour=self.figures.metric,
         )

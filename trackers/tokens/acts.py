@@ -20,7 +20,7 @@ from trackers.credentials.models import Credential
 from trackers.history import Actor
 from trackers.timelines.models import Follower
 from trackers.tokens import closing, factors, feed_addresses, sessions, ways_in, wrong_logins
-from trackers.tokens.models import ApiToken, FeedAddress, TimeFormat
+from trackers.tokens.models import ApiToken, FeedAddress, Preferences, TimeFormat
 from trackers.tokens.password_mail import password_link
 from tweetwatch.amounts import amount
 
@@ -83,13 +83,27 @@ def close_account(user: User, actor: Actor) -> Done:
     return Done("The account is closed.", 1)
 
 
-def set_time_format(user: User, actor: Actor, *, zone: str, dates: str, hours: int) -> Done:
+def set_time_format(
+    user: User, actor: Actor, *, zone: str, dates: str, hours: int, week_start: int
+) -> Done:
     """How this person reads times from now on."""
-    TimeFormat.objects.update_or_create(
-        user=user, defaults={"zone": zone, "dates": dates, "hours": hours}
-    )
+    chosen = {"zone": zone, "dates": dates, "hours": hours, "week_start": week_start}
+    TimeFormat.objects.update_or_create(user=user, defaults=chosen)
     history.record(actor, [user], f"Reads times in {zone}")
     return Done(f"Times are shown in {zone}.")
+
+
+def set_preferences(user: User, actor: Actor, *, theme: str, density: str, start: str) -> Done:
+    """How this person's pages are from now on."""
+    chosen = {"theme": theme, "density": density, "start": start}
+    Preferences.objects.update_or_create(user=user, defaults=chosen)
+    history.record(actor, [user], "Changed how pages look and which is the first")
+    return Done("Your pages are like this on each of your devices.")
+
+
+def set_theme(user: User, theme: str) -> None:
+    """By the button that changes it; not worth a line in the history."""
+    Preferences.objects.update_or_create(user=user, defaults={"theme": theme})
 
 
 def unlink_provider(user: User, actor: Actor, *, name: str) -> Done:

@@ -1,5 +1,5 @@
-"""How a session's account is read: with how its person reads times, and how far the log of alerts,
-in one statement."""
+"""How a session's account is read: with how its person wants times and pages, and how far they have
+read the log of alerts, in one statement."""
 
 from __future__ import annotations
 
@@ -11,6 +11,6 @@ class AccountBackend(ModelBackend):
     """Django's own, but for that."""
 
     def get_user(self, user_id: int) -> User | None:
-        users = User.objects.select_related("time_format", "alerts_read")
+        users = User.objects.select_related("time_format", "preferences", "alerts_read")
         user = users.filter(pk=user_id).first()
         return user if user is not None and self.user_can_authenticate(user) else None

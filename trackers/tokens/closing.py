@@ -23,7 +23,7 @@ from trackers.saved_views.models import SavedView
 from trackers.shares.models import Share
 from trackers.timelines.models import Follower
 from trackers.tokens import factors, sessions, ways_in
-from trackers.tokens.models import ApiToken, FeedAddress, TimeFormat
+from trackers.tokens.models import ApiToken, FeedAddress, Preferences, TimeFormat
 
 
 def anonymise(user: User) -> None:
@@ -62,6 +62,7 @@ def _delete_what_is_theirs(user: User) -> None:
     AlertDigest.objects.filter(user=user).delete()
     AlertsRead.objects.filter(user=user).delete()
     TimeFormat.objects.filter(user=user).delete()
+    Preferences.objects.filter(user=user).delete()
     SavedView.objects.filter(user=user, team=None).delete()
     Follower.objects.filter(user=user).delete()
     for app, model in (

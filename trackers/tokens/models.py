@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, timedelta, tzinfo
 from typing import cast
 from uuid import UUID, uuid4, uuid5
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
@@ -223,6 +223,11 @@ class TimeFormat(models.Model):
         OF_24 = 24, "13:45"
         OF_12 = 12, "1:45 PM"
 
+    class WeekStart(models.IntegerChoices):
+        MONDAY = 0
+        SATURDAY = 5
+        SUNDAY = 6
+
     user = models.OneToOneField(
         settings.AUTH_USER_MODEL,
         on_delete=models.CASCADE,
@@ -232,6 +237,12 @@ class TimeFormat(models.Model):
     zone = models.CharField("time zone", max_length=64)
     dates = models.CharField(max_length=3, choices=Dates, default=Dates.YEAR_FIRST)
     hours = models.SmallIntegerField("times", choices=Hours, default=Hours.OF_24)
+    week_start = models.SmallIntegerField(
+        "a week begins on",
+        choices=WeekStart,
+        default=WeekStart.MONDAY,
+        db_default=WeekStart.MONDAY,
+    )
 
     def __str__(self) -> str:
         return f"{self.zone}, {self.dates}, {self.hours} h"
@@ -239,10 +250,51 @@ class TimeFormat(models.Model):
     def notation(self) -> Notation:
         """UTC where this machine does not know the zone any more."""
         try:
-            zone = ZoneInfo(self.zone)
+            zone: tzinfo = ZoneInfo(self.zone)
         except (ZoneInfoNotFoundError, ValueError):
-            return Notation(UTC, cast(DateOrder, self.dates), self.hours)
-        return Notation(zone, cast(DateOrder, self.dates), self.hours)
+            zone = UTC
+        return Notation(zone, cast(DateOrder, self.dates), self.hours, self.week_start)
+
+
+class Preferences(models.Model):
+    """How a person wants pages, on each of their devices; without a row as the device is set."""
+
+    class Theme(models.TextChoices):
+        SYSTEM = "system", "as the device is set"
+        LIGHT = "light"
+        DARK = "dark"
+
+    class Density(models.TextChoices):
+        SPACIOUS = "spacious"
+        COMPACT = "compact"
+
+    class Start(models.TextChoices):
+        """By the names of their addresses."""
+
+        TODAY = "overview", "Today"
+        TWEETS = "tweets"
+        COLUMNS = "columns"
+        HOME = "home"
+        SOURCES = "sources"
+        ALERTS = "alerts"
+
+    user = models.OneToOneField(
+        settings.AUTH_USER_MODEL,
+        on_delete=models.CASCADE,
+        primary_key=True,
+        related_name="preferences",
+    )
+    theme = models.CharField(max_length=6, choices=Theme, default=Theme.SYSTEM)
+    density = models.CharField(max_length=8, choices=Density, default=Density.SPACIOUS)
+    start = models.CharField("first page", max_length=8, choices=Start, default=Start.TODAY)
+
+    def __str__(self) -> str:
+        return f"{self.theme}, {self.density}, {self.start}"
+
+    @property
+    def begins_elsewhere(self) -> bool:
+        """Whether `/` leads to another page than Today."""
+        return self.start != self.Start.TODAY
 
 
 class CacheEntry(models.Model):

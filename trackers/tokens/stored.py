@@ -32,7 +32,8 @@ def stored_about(user: User) -> dict[str, Any]:
             "has_password": user.has_usable_password(),
             "roles_and_teams": [group.name for group in user.groups.order_by("name")],
         },
-        "times": _first(getattr(user, "time_format", None), "zone", "dates", "hours"),
+        "times": _first(getattr(user, "time_format", None), "zone", "dates", "hours", "week_start"),
+        "pages": _first(getattr(user, "preferences", None), "theme", "density", "start"),
         "logins": [_picked(one, "since", "address", "browser") for one in logins_of(user, here="")],
         "factors": _rows(
             _others("mfa", "Authenticator", user), "type", "created_at", "last_used_at"

@@ -19,8 +19,10 @@ pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 OF_ACCOUNT = (
     "/account/", "/account/factors/", "/account/factors/app/", "/account/factors/codes/new/",
     "/account/factors/passkeys/", "/account/factors/passkeys/add/", "/account/times/",
-    "/account/provider/",
+    "/account/pages/", "/account/provider/",
 )  # fmt: skip
+PAGE_COLOUR = "getComputedStyle(document.documentElement).getPropertyValue('--page')"
+DARK = "#0e131b"
 BEFORE = ("/login/?next=/&over=1&lost=1", "/password/", "/password/sent/", "/password/1/x/")
 
 
@@ -95,3 +97,27 @@ def test_without_scripts_a_person_logs_in_with_password_and_code(staff, live_ser
         page.fill("#id_code", code_of(secret, steps=1))
         seen.follow("main form button")
         assert page.url == f"{seen.address}/"
+
+
+def test_the_theme_goes_with_the_account(staff, live_server):
+    with looking(staff, live_server, color_scheme="light") as seen:
+        page = seen.page
+        page.goto(f"{seen.address}/sources/")
+        with page.expect_response("**/account/theme") as saved:
+            page.keyboard.press("t")
+        assert saved.value.status == 204
+        with page.expect_response("**/account/theme"):
+            page.keyboard.press("t")
+        assert page.get_attribute("html", "data-theme") == "dark"
+    with looking(staff, live_server, java_script_enabled=False) as seen:
+        seen.page.goto(f"{seen.address}/sources/")
+        assert seen.page.get_attribute("html", "data-theme") == "dark"
+        assert seen.page.evaluate(PAGE_COLOUR) == DARK
+        seen.page.goto(f"{seen.address}/account/pages/")
+        seen.page.select_option("#id_theme", "system")
+        seen.page.select_option("#id_density", "compact")
+        seen.page.select_option("#id_start", "sources")
+        seen.follow("form.panel button")
+        seen.page.goto(f"{seen.address}/")
+        assert seen.page.url == f"{seen.address}/sources/"
+        assert seen.page.get_attribute("html", "data-theme") is None

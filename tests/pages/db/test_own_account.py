@@ -28,7 +28,7 @@ from trackers.shares.models import Share
 from trackers.timelines.models import Follower
 from trackers.tokens import acts
 from trackers.tokens.feed_addresses import make_address
-from trackers.tokens.models import ApiToken, FeedAddress, TimeFormat
+from trackers.tokens.models import ApiToken, FeedAddress, Preferences, TimeFormat
 from trackers.tokens.stored import stored_about
 
 RIGHT = "a password of no account"
@@ -71,6 +71,7 @@ def furnished(user):
     TimeFormat.objects.create(user=user, zone="Asia/Kathmandu")
     AlertDigest.objects.create(user=user)
     AlertsRead.objects.create(user=user, place=0)
+    Preferences.objects.create(user=user)
     SavedView.objects.create(user=user, name="Mine", query="q=moon")
     team = Group.objects.create(name="Press")
     user.groups.add(team)
@@ -196,7 +197,8 @@ def test_the_copy_has_each_table_about_people(vera):
     """Whoever adds a model with a person adds it to `stored`, and to what closing ends."""
     known = {
         "logentry": "acts", "apitoken": "api_tokens", "feedaddress": "feed_addresses",
-        "timeformat": "times", "alertrule": "alert_rules", "alertdigest": "digest",
+        "timeformat": "times", "preferences": "pages",
+        "alertrule": "alert_rules", "alertdigest": "digest",
         "alertsread": "alerts_read",
         "note": "notes", "follower": "follows", "savedview": "saved_views", "column": "columns",
         "overviewvisit": "overview_last_seen", "share": "shares", "authenticator": "factors",
@@ -253,7 +255,7 @@ def test_a_closed_account_is_anonymous(vera, page):
     assert Note.objects.get().written_by == closed
     assert AlertRule.objects.get().to == ["ops@here.example"]
     assert not AlertMail.objects.exists()
-    for gone in (AlertDigest, AlertsRead, TimeFormat, Column, Follower, FeedAddress):
+    for gone in (AlertDigest, AlertsRead, Preferences, TimeFormat, Column, Follower, FeedAddress):
         assert not gone.objects.exists(), gone
     assert ApiToken.objects.get().revoked_at is not None
     assert Share.objects.get().ended_at is not None

@@ -42,7 +42,7 @@ def found(client, typed):
 
 def test_pages_are_found_by_their_words_and_those_of_the_same_meaning(staff):
     assert found(staff, "aler")["Pages"]["Alerts"] == "/alerts/"
-    assert found(staff, "overview")["Pages"] == {"Today": "/"}
+    assert found(staff, "overview")["Pages"] == {"Today": "/today/"}
     assert found(staff, "WORKERS")["Pages"] == {"Workers": "/operations/?tab=workers"}
     # What begins like that comes first.
     assert next(iter(found(staff, "live")["Pages"])) == "Live changes"

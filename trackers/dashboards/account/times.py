@@ -62,7 +62,7 @@ class TimesMiddleware:
 class TimesForm(ModelForm):
     class Meta:
         model = TimeFormat
-        fields = ("zone", "dates", "hours")
+        fields = ("zone", "dates", "hours", "week_start")
         labels = {"dates": "Dates", "hours": "Times"}
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -74,12 +74,18 @@ class TimesForm(ModelForm):
         ):
             offered = (("By another name", ((zone, zone),)), *offered)
         self.fields["zone"].widget = Select(choices=offered)
+        self.fields["week_start"].required = False
 
     def clean_zone(self) -> str:
         zone: str = self.cleaned_data["zone"]
         if not is_known_zone(zone):
             raise ValidationError("No such time zone is known here. Choose the one of a city.")
         return zone
+
+    def clean_week_start(self) -> int:
+        """As it was, where a browser does not propose one."""
+        given = self.cleaned_data["week_start"]
+        return self.instance.week_start if given in (None, "") else int(given)
 
 
 @cache

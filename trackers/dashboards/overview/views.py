@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
 
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import redirect
 from django.views.decorators.http import require_safe
 
-from trackers.dashboards.access import VIEW_TWEETS, needs
+from trackers.dashboards.access import VIEW_TWEETS, needs, start_elsewhere
 from trackers.dashboards.charts.small import BarChart
 from trackers.dashboards.days_table import days_table
 from trackers.dashboards.freshness import headline
@@ -30,6 +31,14 @@ from trackers.jobs.observed.models import NotedTask
 from trackers.jobs.statistics import by_minute
 from trackers.schedule.intervals import Plan
 from trackers.status import Status
+
+
+@require_safe
+def start(request: HttpRequest) -> HttpResponseBase:
+    """`/` leads to the page that the person has chosen as the first; a link with a question, as to
+    a part or a wall screen, is one to Today."""
+    chosen = "" if request.GET else start_elsewhere(request)
+    return redirect(chosen) if chosen else overview(request)
 
 
 @require_safe

@@ -43,7 +43,7 @@ class _Place:
 
 # In the order of the menu; what it does not have comes after that.
 _PAGES = (
-    _Place("Today", "overview", VIEW_TWEETS, "overview start dashboard far above usual"),
+    _Place("Today", "today", VIEW_TWEETS, "overview start dashboard far above usual"),
     _Place("Tweets", "tweets", VIEW_TWEETS, "posts list"),
     _Place("Leaderboards", "leaderboards", VIEW_TWEETS, "ranking top authors hashtags domains"),
     _Place("Columns", "columns", VIEW_TWEETS, "deck"),
@@ -69,7 +69,8 @@ _PAGES = (
     _Place("Database", "operations", VIEW_OPERATIONS, "postgres", "Operations", "?tab=database"),
     _Place("Subscribers", "subscribers", VIEW_SUBSCRIBERS, "webhooks events"),
     _Place("Your account", "account", "", "profile password sessions passkeys settings"),
-    _Place("Dates and times", "account_times", "", "zone clock format"),
+    _Place("Dates and times", "account_times", "", "zone clock format week"),
+    _Place("Pages", "account_pages", "", "theme dark light compact first page"),
     _Place("Help", "help", VIEW_TWEETS, "documents manual"),
 )
 _STAFF = _Place("Admin", "admin:index", "", "set-up settings users intervals")

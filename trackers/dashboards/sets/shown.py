@@ -21,6 +21,7 @@ from trackers.sets.kinds import TweetSet
 from trackers.sets.period_figures import PeriodFigures
 from trackers.sets.posts import Post
 from trackers.tweets.models import Author, Tweet
+from tweetwatch.notation import weekdays
 
 _MOST_LETTERS = 120
 
@@ -104,14 +105,14 @@ def figures_context(
 def _heat_rows(heat: HeatMap) -> list[tuple[str, list[HeatCell]]]:
     known = sorted(value for row in heat.medians for value in row if value is not None)
     rows = []
-    for day, name in enumerate(words.WEEKDAYS):
+    for day in weekdays():
         cells = []
         for posts, median in zip(heat.posts[day], heat.medians[day], strict=True):
             # In two digits: more would not fit, and a median of five says no more.
             said = words.short_count(float(f"{median:.2g}")) if median is not None else ""
             title = f"{posts:,} posts" if median is not None else f"{posts:,} posts: too few"
             cells.append(HeatCell(level_of(median, known), said, title))
-        rows.append((name, cells))
+        rows.append((words.WEEKDAYS[day], cells))
     return rows
 
 

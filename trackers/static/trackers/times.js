@@ -37,7 +37,13 @@
     const clock = new Intl.DateTimeFormat(navigator.language, { hour: "numeric" }).resolvedOptions();
     const written = new Intl.DateTimeFormat(navigator.language).formatToParts(new Date());
     const order = written.map(({ type }) => type[0]).filter((first) => "ymd".includes(first)).join("");
-    return { zone: timeZone, dates: ["dmy", "mdy"].includes(order) ? order : "ymd", hours: clock.hour12 ? "12" : "24" };
+    const locale = new Intl.Locale(navigator.language);
+    // From Monday, 1; older browsers do not say.
+    const first = (locale.getWeekInfo?.() ?? locale.weekInfo)?.firstDay;
+    return {
+      zone: timeZone, dates: ["dmy", "mdy"].includes(order) ? order : "ymd", hours: clock.hour12 ? "12" : "24",
+      week_start: [1, 6, 7].includes(first) ? String(first - 1) : "",
+    };
   };
   const template = document.querySelector("template[data-times]");
   if (!template) return;
