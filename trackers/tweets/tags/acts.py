@@ -6,7 +6,9 @@ marked as ended ─> out of every list ─> its rows moved or deleted in pieces 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
+from django.apps import apps
 from django.db import transaction
 from django.db.models.functions import Now
 
@@ -84,9 +86,19 @@ def end_tags(tags: Sequence[Tag], *, into: Tag | None = None) -> int:
         Tag.objects.filter(pk__in=ended).update(ended_at=Now(), into=into)
         if into:
             move_notes(Note.Kind.TAG, ended, into=into.pk)
+            _move_alerts(ended, into=into.pk)
         else:
             drop_notes(Note.Kind.TAG, ended)
     return len(ended)
+
+
+def _move_alerts(ended: set[int], *, into: int) -> None:
+    """Rules and digests about these are about that one from now on."""
+    # By their names: alerts stand above tags.
+    rules: Any = apps.get_model("trackers", "AlertRule").objects
+    rules.filter(about="tag", of__in=ended).update(of=into)
+    digests: Any = apps.get_model("trackers", "AlertDigest").objects
+    digests.filter(report__in=[f"tag/{id}" for id in ended]).update(report=f"tag/{into}")
 
 
 def sweep_ended(*, deadline: Deadline) -> PieceWork:
