@@ -7,7 +7,6 @@ import time
 import uuid
 from contextlib import AsyncExitStack
 from datetime import UTC, datetime, timedelta
-from email.utils import format_datetime
 from ipaddress import ip_network
 
 import pytest
@@ -25,7 +24,6 @@ from tests.events.receivers import (
     says,
     says_before_reading,
 )
-from trackers.events.delivery.call import retry_after
 from trackers.events.delivery.claim import Claimed
 from trackers.events.delivery.egress import Egress
 from trackers.events.delivery.load import Delivery
@@ -393,27 +391,3 @@ def test_http_is_refused_unless_it_is_allowed():
         "Its address does not start with https://, and EGRESS_PLAIN_HTTP is not set."
     )
     assert receiver.connections == 0
-
-
-@pytest.mark.parametrize(
-    ("text", "seconds"),
-    [
-        ("120", 120),
-        (" 0 ", 0),
-        ("9" * 4000, 3600),
-        (format_datetime(NOW + timedelta(seconds=90), usegmt=True), 90),
-        (format_datetime(NOW - timedelta(seconds=90)), -90),
-        ("Fri, 31 Dec 9999 23:59:59 GMT", None),
-        ("soon", None),
-        ("-5", None),
-        ("²", None),
-        ("", None),
-    ],
-)
-def test_retry_after_is_seconds_or_a_date(text, seconds):
-    wait = retry_after(text, now=NOW)
-
-    if seconds is None:
-        assert wait is None or wait > timedelta(days=1)
-    else:
-        assert wait == timedelta(seconds=seconds)
