@@ -12,7 +12,7 @@ from datetime import timedelta
 from urllib.parse import urlsplit
 
 from trackers.channels.message import Markup, Message, backslashed, fitted, utf16
-from trackers.channels.shapes.shape import Part, Parts, ServiceShape, post_json
+from trackers.channels.shapes.shape import Parts, ServiceShape, post_json, webhook_url
 from trackers.events.delivery.call import Call
 
 _DISCORD_CHARACTERS = 2000
@@ -38,14 +38,9 @@ def _discord_request(parts: Parts, message: Message, key: str) -> Call:
 
 DISCORD = ServiceShape(
     label="Discord",
-    parts=(
-        Part(
-            "url",
-            "Webhook URL",
-            "In Discord: Edit Channel, Integrations, Webhooks, New Webhook, Copy Webhook URL.",
-            "https://support.discord.com/hc/articles/228383668",
-            is_url=True,
-        ),
+    parts=webhook_url(
+        "In Discord: Edit Channel, Integrations, Webhooks, New Webhook, Copy Webhook URL.",
+        "https://support.discord.com/hc/articles/228383668",
     ),
     request=_discord_request,
     every=timedelta(seconds=2),

@@ -10,9 +10,8 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from trackers.channels.message import Markup, Message, fitted, utf16
-from trackers.channels.shapes.shape import Part, Parts, ServiceShape, post_json
-from trackers.events.delivery.call import Call
+from trackers.channels.message import Markup
+from trackers.channels.shapes.shape import ServiceShape, text_to_url, webhook_url
 
 _GOOGLE_CHAT_CHARACTERS = 4000
 # There is no escape, and <users/all> would notify everybody.
@@ -21,25 +20,14 @@ _GOOGLE_CHAT_MARKUP = Markup(
     escape=lambda text: text.translate(_LOOK_ALIKE), bold="*{text}*", link="<{url}|{text}>"
 )
 
-
-def _google_chat_request(parts: Parts, message: Message, key: str) -> Call:
-    text = fitted(message, _GOOGLE_CHAT_MARKUP.written, most=_GOOGLE_CHAT_CHARACTERS, size=utf16)
-    return post_json(parts["url"], {"text": text}, of=key)
-
-
 GOOGLE_CHAT = ServiceShape(
     label="Google Chat",
-    parts=(
-        Part(
-            "url",
-            "Webhook URL",
-            "In Google Chat, in the menu of the space: Apps & integrations, Webhooks. It begins "
-            "with https://chat.googleapis.com/.",
-            "https://developers.google.com/workspace/chat/quickstart/webhooks",
-            is_url=True,
-        ),
+    parts=webhook_url(
+        "In Google Chat, in the menu of the space: Apps & integrations, Webhooks. It begins "
+        "with https://chat.googleapis.com/.",
+        "https://developers.google.com/workspace/chat/quickstart/webhooks",
     ),
-    request=_google_chat_request,
+    request=text_to_url(_GOOGLE_CHAT_MARKUP, most=_GOOGLE_CHAT_CHARACTERS),
     every=timedelta(seconds=1),
     words=("error", "message"),
 )

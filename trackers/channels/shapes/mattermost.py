@@ -9,9 +9,8 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from trackers.channels.message import Markup, Message, backslashed, fitted, utf16
-from trackers.channels.shapes.shape import Part, Parts, ServiceShape, post_json
-from trackers.events.delivery.call import Call
+from trackers.channels.message import Markup, backslashed
+from trackers.channels.shapes.shape import ServiceShape, text_to_url, webhook_url
 
 _MATTERMOST_CHARACTERS = 4000
 _MARKDOWN = backslashed("\\*_~`|>#-[]()<!:")
@@ -23,25 +22,14 @@ _MATTERMOST_MARKUP = Markup(
     line_break="  \n",
 )
 
-
-def _mattermost_request(parts: Parts, message: Message, key: str) -> Call:
-    text = fitted(message, _MATTERMOST_MARKUP.written, most=_MATTERMOST_CHARACTERS, size=utf16)
-    return post_json(parts["url"], {"text": text}, of=key)
-
-
 MATTERMOST = ServiceShape(
     label="Mattermost or Rocket.Chat",
-    parts=(
-        Part(
-            "url",
-            "Webhook URL",
-            "In Mattermost: Integrations, Incoming Webhooks, Add. In Rocket.Chat: Workspace, "
-            "Integrations, New, Incoming.",
-            "https://developers.mattermost.com/integrate/webhooks/incoming/",
-            is_url=True,
-        ),
+    parts=webhook_url(
+        "In Mattermost: Integrations, Incoming Webhooks, Add. In Rocket.Chat: Workspace, "
+        "Integrations, New, Incoming.",
+        "https://developers.mattermost.com/integrate/webhooks/incoming/",
     ),
-    request=_mattermost_request,
+    request=text_to_url(_MATTERMOST_MARKUP, most=_MATTERMOST_CHARACTERS),
     every=timedelta(seconds=1),
     words=("message",),
     hints={"Invalid webhook": "Create a new webhook, and enter its URL here."},

@@ -14,7 +14,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 from urllib.parse import urlsplit
 
-from trackers.channels.message import Message, one_line
+from trackers.channels.message import Markup, Message, fitted, one_line, utf16
 from trackers.events.delivery.call import Answer, Call, retry_after
 
 Parts = Mapping[str, str]
@@ -121,6 +121,23 @@ def post_json(
     if token:
         headers["Authorization"] = f"Bearer {token}"
     return Call(method, url, headers, json.dumps(body, ensure_ascii=False).encode(), of=of)
+
+
+def text_to_url(
+    markup: Markup, *, most: int, size: Callable[[str], int] = utf16, **also: Any
+) -> Callable[[Parts, Message, str], Call]:
+    """The request of a webhook that takes JSON with the message as `text`."""
+
+    def request(parts: Parts, message: Message, key: str) -> Call:
+        text = fitted(message, markup.written, most=most, size=size)
+        return post_json(parts["url"], {"text": text, **also}, of=key)
+
+    return request
+
+
+def webhook_url(help: str, link: str) -> tuple[Part, ...]:
+    """The parts of an address that is a URL alone, as the service gives it."""
+    return (Part("url", "Webhook URL", help, link, is_url=True),)
 
 
 def host_of(url: str) -> str:

@@ -10,9 +10,8 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from trackers.channels.message import Markup, Message, fitted
-from trackers.channels.shapes.shape import Part, Parts, ServiceShape, post_json
-from trackers.events.delivery.call import Call
+from trackers.channels.message import Markup
+from trackers.channels.shapes.shape import ServiceShape, text_to_url, webhook_url
 
 _SLACK_CHARACTERS = 4000
 # "Formatting text for app surfaces": only these three have to be escaped, and by that also
@@ -23,26 +22,20 @@ _SLACK_MARKUP = Markup(
 )
 _NEW_WEBHOOK = "Create a new webhook in Slack, and enter its URL here."
 
-
-def _slack_request(parts: Parts, message: Message, key: str) -> Call:
-    text = fitted(message, _SLACK_MARKUP.written, most=_SLACK_CHARACTERS, size=len)
-    body = {"text": text, "unfurl_links": False, "unfurl_media": False}
-    return post_json(parts["url"], body, of=key)
-
-
 SLACK = ServiceShape(
     label="Slack",
-    parts=(
-        Part(
-            "url",
-            "Webhook URL",
-            "In Slack's page of your app, under Incoming Webhooks: add one for a channel, and copy "
-            "its URL. It begins with https://hooks.slack.com/services/.",
-            "https://docs.slack.dev/messaging/sending-messages-using-incoming-webhooks",
-            is_url=True,
-        ),
+    parts=webhook_url(
+        "In Slack's page of your app, under Incoming Webhooks: add one for a channel, and copy "
+        "its URL. It begins with https://hooks.slack.com/services/.",
+        "https://docs.slack.dev/messaging/sending-messages-using-incoming-webhooks",
     ),
-    request=_slack_request,
+    request=text_to_url(
+        _SLACK_MARKUP,
+        most=_SLACK_CHARACTERS,
+        size=len,
+        unfurl_links=False,
+        unfurl_media=False,
+    ),
     every=timedelta(seconds=1),
     hints={
         "invalid_token": _NEW_WEBHOOK,

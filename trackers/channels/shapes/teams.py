@@ -12,7 +12,7 @@ from datetime import timedelta
 from typing import Any
 
 from trackers.channels.message import Line, Message, fitted, one_line, utf8
-from trackers.channels.shapes.shape import Part, Parts, ServiceShape, post_json
+from trackers.channels.shapes.shape import Parts, ServiceShape, post_json, webhook_url
 from trackers.events.delivery.call import Call
 
 _TEAMS_BYTES = 26_000
@@ -61,15 +61,10 @@ def _teams_request(parts: Parts, message: Message, key: str) -> Call:
 
 TEAMS = ServiceShape(
     label="Microsoft Teams",
-    parts=(
-        Part(
-            "url",
-            "Webhook URL",
-            "In Teams, beside the channel: Workflows, then “Send webhook alerts to a channel”. "
-            "Copy the URL that it shows at the end.",
-            "https://support.microsoft.com/office/8ae491c7-0394-4861-ba59-055e33f75498",
-            is_url=True,
-        ),
+    parts=webhook_url(
+        "In Teams, beside the channel: Workflows, then “Send webhook alerts to a channel”. "
+        "Copy the URL that it shows at the end.",
+        "https://support.microsoft.com/office/8ae491c7-0394-4861-ba59-055e33f75498",
     ),
     request=_teams_request,
     every=timedelta(seconds=1),
