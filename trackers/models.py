@@ -11,6 +11,7 @@ from trackers.alerts.models import (
     AlertPlace,
     AlertRule,
     AlertsRead,
+    HappeningPlace,
 )
 from trackers.arrivals.models import Arrival, DeliveryBucket, Origin, TimelineDelivery
 from trackers.channels.models import Channel, ChannelMessage, PushKey
@@ -155,6 +156,7 @@ __all__ = [
     "GainPlaces",
     "Gap",
     "Happening",
+    "HappeningPlace",
     "HomeReads",
     "HomeRebuild",
     "HomeSettings",

@@ -11,7 +11,7 @@ from django.contrib.auth.models import AnonymousUser
 from django.core.exceptions import ValidationError
 from django.db.models import Model, QuerySet
 
-from trackers.alerts.kinds import ABOUT_TWEETS, SHAPES, RuleKind
+from trackers.alerts.kinds import SHAPES, RuleKind
 from trackers.alerts.models import (
     ADDRESSES_MOST,
     LEAST_REST,
@@ -223,8 +223,8 @@ class RuleForm(forms.ModelForm):
         if len(shape.about) == 1:
             del self.fields["about"], self.fields["of"]
         if self.is_new:
-            if kind in (RuleKind.VELOCITY, RuleKind.MILESTONE):
-                # The model's 0 would be refused.
+            if kind in (RuleKind.VELOCITY, RuleKind.MILESTONE, RuleKind.FELL):
+                # The model's 0 would be refused, or says nothing.
                 self.initial["at"] = self.initial.get("at") or None
             self.fields["rest"].initial = shape.rest
             if "metric" in self.fields:
@@ -237,6 +237,9 @@ class RuleForm(forms.ModelForm):
             self.fields[
                 "at"
             ].help_text = "It also becomes a milestone, so subscribers get an event."
+        elif kind == RuleKind.FELL:
+            self.fields["at"].label = "By at least"
+            self.fields["at"].help_text = "It is always a tenth and ten. Leave empty for these."
         elif kind == RuleKind.USUAL:
             if self.is_new:
                 # Three times two likes is no news.
@@ -250,7 +253,8 @@ class RuleForm(forms.ModelForm):
             return cleaned
         self.fill_in(cleaned, RuleKind(kind))
         self.check_about(cleaned, RuleKind(kind))
-        if kind in ABOUT_TWEETS and not cleaned.get("metric") and "metric" not in self.errors:
+        takes_metric = "metric" in SHAPES[RuleKind(kind)].fields
+        if takes_metric and not cleaned.get("metric") and "metric" not in self.errors:
             self.refuse("metric", "Choose a metric.")
         if kind in (RuleKind.VELOCITY, RuleKind.MILESTONE) and not cleaned.get("at"):
             self.refuse("at", "Enter a number of 1 or more.")

@@ -19,8 +19,9 @@ from django.db import transaction
 
 from trackers.alerts import milestones, notice
 from trackers.alerts.conditions import lasting_findings
-from trackers.alerts.kinds import RuleKind
-from trackers.alerts.models import RULES_MOST, AlertRule
+from trackers.alerts.happened import happened_findings, store_happening_place
+from trackers.alerts.kinds import HAPPENED, RuleKind
+from trackers.alerts.models import RULES_MOST, AlertRule, HappeningPlace
 from trackers.alerts.unusual import keep_rises, unusual_findings
 from trackers.alerts.velocity import velocity_findings
 from trackers.events.live.cursor import Cursor
@@ -40,7 +41,8 @@ def judge(built_in: Iterable[Observation], *, now: datetime) -> Sequence[News]:
     observations = list(built_in)
     judged: set[int] = set()
     place: Cursor | None = None
-    is_read = False
+    happening_place: HappeningPlace | None = None
+    is_read = has_happened = False
     risen: int | None = None
 
     with _trying("what lasts"):
@@ -59,6 +61,10 @@ def judge(built_in: Iterable[Observation], *, now: datetime) -> Sequence[News]:
         crossed, place = milestones.crossed_findings(_of(rules, RuleKind.MILESTONE), now=now)
         observations += crossed
         is_read = True
+    with _trying("what happened to tweets"):
+        happened, happening_place = happened_findings(_of(rules, *HAPPENED), now=now)
+        observations += happened
+        has_happened = True
 
     with transaction.atomic():
         there = _still_there(rules)
@@ -66,6 +72,8 @@ def judge(built_in: Iterable[Observation], *, now: datetime) -> Sequence[News]:
         news = findings.update_findings(kept, now=now, judged=judged & there)
         if is_read:
             milestones.store_place(place)
+        if has_happened:
+            store_happening_place(happening_place)
         keep_rises(risen)
         notice.make_notices(news, [rule for rule in rules if rule.pk in there], now=now)
     return news
@@ -89,8 +97,8 @@ def _still_there(rules: Iterable[AlertRule]) -> set[int]:
     return set(found.select_for_update(no_key=True).values_list("pk", flat=True))
 
 
-def _of(rules: Iterable[AlertRule], kind: AlertRule.Kind) -> list[AlertRule]:
-    return [one for one in rules if one.kind == kind]
+def _of(rules: Iterable[AlertRule], *kinds: AlertRule.Kind) -> list[AlertRule]:
+    return [one for one in rules if one.kind in kinds]
 
 
 def _ids_of(rules: Iterable[AlertRule], kind: AlertRule.Kind) -> set[int]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from trackers.alerts.models import AlertRule
+from trackers.happenings.models import HappeningKind
 
 RuleKind, About = AlertRule.Kind, AlertRule.About
 
@@ -24,10 +25,18 @@ SHAPES = {
     RuleKind.VELOCITY: Shape(("metric", "minutes", "at"), _ABOUT_ANY_TWEET, 6 * _ONE_HOUR),
     RuleKind.MILESTONE: Shape(("metric", "at"), _ABOUT_ANY_TWEET, _TWENTY_FOUR_HOURS),
     RuleKind.USUAL: Shape(("metric", "times", "at"), _ABOUT_ANY_TWEET, _TWENTY_FOUR_HOURS),
+    RuleKind.FELL: Shape(("metric", "at"), _ABOUT_ANY_TWEET, _TWENTY_FOUR_HOURS),
+    RuleKind.WAVE: Shape((), _ABOUT_ANY_TWEET, _TWENTY_FOUR_HOURS),
+    RuleKind.GONE: Shape((), _ABOUT_ANY_TWEET, _TWENTY_FOUR_HOURS),
     RuleKind.LATENESS: Shape(("late_by", "lasting"), (About.ANY,), _ONE_HOUR),
     RuleKind.CREDENTIAL: Shape((), (About.ANY,), _ONE_HOUR),
     RuleKind.SOURCE: Shape((), (About.ANY, About.SOURCE), _TWENTY_FOUR_HOURS),
     RuleKind.BUDGET: Shape((), (About.ANY,), _TWENTY_FOUR_HOURS),
     RuleKind.TROUBLE: Shape((), (About.ANY,), _ONE_HOUR),
 }
-ABOUT_TWEETS = (RuleKind.VELOCITY, RuleKind.MILESTONE, RuleKind.USUAL)
+# Which happenings each of these is about.
+HAPPENED = {
+    RuleKind.FELL: (HappeningKind.FELL,),
+    RuleKind.WAVE: (HappeningKind.SECOND_WAVE,),
+    RuleKind.GONE: (HappeningKind.GONE, HappeningKind.EDITED),
+}

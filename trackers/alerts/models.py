@@ -45,6 +45,9 @@ class AlertRule(models.Model):
         VELOCITY = "velocity", "It grows fast"
         MILESTONE = "milestone", "It reaches a milestone"
         USUAL = "usual", "It does far better than usual"
+        FELL = "fell", "One of its metrics falls"
+        WAVE = "wave", "It has a second wave"
+        GONE = "gone", "It is deleted, hidden or edited"
         LATENESS = "lateness", "Checks are late"
         CREDENTIAL = "credential", "A credential fails"
         SOURCE = "source", "A source leaks or is hidden"
@@ -296,6 +299,21 @@ class AlertDigest(models.Model):
         if self.every == Every.WEEK:
             return f"every {self.get_weekday_display()} at {self.hour:02}:00"
         return f"{self.get_every_display()} at {self.hour:02}:00"
+
+
+class HappeningPlace(models.Model):
+    """How far the rules about happenings have read them; one row."""
+
+    id = models.SmallIntegerField(primary_key=True, default=1)
+    # All up to this id were read; and of later ones, these.
+    reached = models.BigIntegerField()
+    handled = ArrayField(models.BigIntegerField())
+
+    class Meta:
+        constraints = [models.CheckConstraint(condition=Q(id=1), name="happeningplace_is_one")]
+
+    def __str__(self) -> str:
+        return f"{self.reached}"
 
 
 class AlertPlace(models.Model):

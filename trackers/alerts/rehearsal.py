@@ -1,7 +1,8 @@
 """What a rule that is not saved yet would have raised in the last day.
 
 velocity ─> the heads of the lists · milestone ─> happenings, and what gained most in a day
-usual ─> how far scores rose · what lasts ─> the log of rules like it
+usual ─> how far scores rose · fell, second wave, gone ─> happenings
+what lasts ─> the log of rules like it
                     └─> those of its subject ─> Fire, by its pause ─> how many messages a day
 None of it costs more with more tweets: what is kept is bounded, and its first thousands are read.
 """
@@ -15,6 +16,7 @@ from typing import Any
 
 from django.db.models import Min, Q
 
+from trackers.alerts.happened import happened_since, verb_of
 from trackers.alerts.kinds import RuleKind
 from trackers.alerts.membership import ABOUT_SETS, LOOKED_MOST, tweets_of_sets
 from trackers.alerts.milestones import is_of, origins_of
@@ -106,6 +108,8 @@ def rehearse(rule: AlertRule, *, now: datetime) -> Rehearsal:
             evidence = _of_milestone(rule, begin, now=now)
         case RuleKind.USUAL:
             evidence = _of_usual(rule, begin, now=now)
+        case RuleKind.FELL | RuleKind.WAVE | RuleKind.GONE:
+            evidence = _of_happenings(rule, begin, now=now)
         case _:
             evidence = _of_log(rule, begin)
     if evidence is None or now - evidence.since < _TOLD_FROM:
@@ -204,6 +208,22 @@ def _of_usual(rule: AlertRule, begin: datetime, *, now: datetime) -> _Found | No
         if tweet in theirs
     ]
     return _Found(fires, is_cut or len(rows) == _FOUND_MOST, max(begin, since - HEADS_APART))
+
+
+def _of_happenings(rule: AlertRule, begin: datetime, *, now: datetime) -> _Found | None:
+    """They are always kept, and the lists are looked at since as long as there are tweets."""
+    since = _kept_since(GainHead.objects.filter(minutes=Window.HOUR, metric="likes"))
+    if since is None:
+        return None
+    rows = list(happened_since(rule, begin))
+    newest = {row.tweet_id: row.at.timestamp() for row in rows}
+    theirs, is_cut = _theirs(rule, newest, now=now)
+    fires = [
+        _fire(row.at, row.tweet_id, f"{theirs[row.tweet_id]} {verb_of(row)}")
+        for row in rows
+        if row.tweet_id in theirs
+    ]
+    return _Found(fires, is_cut, max(begin, since - HEADS_APART))
 
 
 def _of_log(rule: AlertRule, begin: datetime) -> _Found | None:

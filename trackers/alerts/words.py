@@ -49,6 +49,13 @@ def condition(rule: AlertRule) -> str:
                 f"{_whose(rule)} has {_plain_number(rule.times)} times the {metric} that its "
                 f"author's tweets usually have at that age{least}"
             )
+        case kind.FELL:
+            by = f"{rule.at:,} or more" if rule.at else "a tenth or more"
+            return f"the {metric} of {_whose(rule)} fall by {by}"
+        case kind.WAVE:
+            return f"{_whose(rule)} has a second wave"
+        case kind.GONE:
+            return f"{_whose(rule)} is deleted, hidden or edited"
         case kind.LATENESS:
             return (
                 f"the most overdue tweet is more than {spoken(rule.late_by)} late for "
@@ -85,6 +92,9 @@ def title(kind: str, about: str, of: str, metric: str) -> str:
         AlertRule.Kind.VELOCITY: f"fast {metric}",
         AlertRule.Kind.MILESTONE: f"milestone of {metric}",
         AlertRule.Kind.USUAL: f"{metric} far above the usual",
+        AlertRule.Kind.FELL: f"falling {metric}",
+        AlertRule.Kind.WAVE: "second wave",
+        AlertRule.Kind.GONE: "deleted or edited",
     }.get(AlertRule.Kind(kind), str(AlertRule.Kind(kind).label))
     whose = "" if about == AlertRule.About.ANY else f", {about} {of}"
     return f"{what[:1].upper()}{what[1:]}{whose}"

@@ -11,7 +11,7 @@ from django.contrib.auth.models import User
 
 from tests.alerts.conftest import NOW, minute, rule
 from tests.plans import watched
-from trackers.alerts.models import AlertRule
+from trackers.alerts.models import AlertRule, HappeningPlace
 from trackers.alerts.rehearsal import rehearse
 from trackers.alerts.unusual import MAX_RISES
 from trackers.ingest.sources.models import Source
@@ -75,6 +75,12 @@ FILL_DAY = (
     INSERT INTO trackers_happening (what, tweet_id, at, figures)
     SELECT 'milestone', n::bigint << 22, %(now)s - n %% 1440 * interval '1 minute',
            '{"metric": "likes", "at": 10, "value": 11}'
+    FROM generate_series(1, %(count)s) n
+    """,
+    """
+    INSERT INTO trackers_happening (what, tweet_id, at, figures)
+    SELECT 'fell', n::bigint << 22, %(now)s - n %% 1440 * interval '1 minute',
+           '{"metric": "likes", "before": 100, "after": 60}'
     FROM generate_series(1, %(count)s) n
     """,
     "ANALYZE trackers_gainhead, trackers_recentrise, trackers_happening",
@@ -142,7 +148,7 @@ def test_no_alert_rule_scans_the_table_of_tweets(monkeypatch):
 def test_no_rehearsal_scans_a_table(monkeypatch):
     source = filled((*FILL, *FILL_DAY))
     abouts = ({}, {"about": "author", "of": 7}, {"about": "source", "of": source.pk})
-    kinds = {"velocity": {"at": 3000}, "usual": {"times": 2}, "milestone": {"at": 10}}
+    kinds = {"velocity": {"at": 3000}, "usual": {"times": 2}, "milestone": {"at": 10}, "fell": {}}
     asked = [
         AlertRule(kind=kind, metric="likes", **params, **about)
         for kind, params in kinds.items()
@@ -152,9 +158,13 @@ def test_no_rehearsal_scans_a_table(monkeypatch):
     fired = [rehearse(one, now=NOW).fired for one in asked]
     print(f"\n{TWEETS:,} tweets: {len(asked)} rules in {time.monotonic() - began:.2f} s")
     assert all(fired)
+    AlertRule.objects.all().delete()
+    rule("fell", metric="likes")
+    HappeningPlace.objects.create(reached=0, handled=[])
     with watched(monkeypatch) as watch:
         for alert_rule in asked:
             rehearse(alert_rule, now=NOW)
+        minute()
 
     large = [one for one in watch.reached if one.table in {*LARGE, *KEPT}]
     assert {"trackers_tweet", *KEPT} <= {one.table for one in large}

@@ -18,7 +18,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
 from trackers.alerts.digest_form import DigestForm
-from trackers.alerts.kinds import ABOUT_TWEETS, RuleKind
+from trackers.alerts.kinds import RuleKind
 from trackers.alerts.models import RULES_MOST, AlertDigest, AlertMail, AlertNotice, AlertRule
 from trackers.alerts.mutes import muted_until, mutes_now
 from trackers.alerts.notice import LINES_MOST
@@ -360,7 +360,7 @@ def _more_link(notice: AlertNotice, *, most: int) -> str:
     rule = notice.rule
     if rule and rule.kind == RuleKind.MILESTONE:
         return f"{reverse('tweets')}?min_{rule.metric}={rule.at}"
-    if rule and rule.kind in ABOUT_TWEETS:
+    if rule and rule.kind in (RuleKind.VELOCITY, RuleKind.USUAL):
         return f"{reverse('fastest')}?metric={rule.metric}"
     return ""
 
