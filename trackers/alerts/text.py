@@ -8,11 +8,14 @@ from email.mime.multipart import MIMEMultipart
 from email.mime.text import MIMEText
 from urllib.parse import urlsplit
 
+from django.contrib.auth.models import User
 from django.core import signing
 from django.core.mail import EmailMessage
 
 from trackers.alerts.models import AlertMail, AlertNotice
 from trackers.alerts.words import condition, title_of
+from tweetwatch import notation
+from tweetwatch.notation import Notation
 from tweetwatch.servers import MailServer
 
 _SUBJECT_MOST = 120
@@ -23,9 +26,11 @@ def message(mail: AlertMail, server: MailServer, *, public_url: str) -> EmailMes
     notice = mail.notice
     host = urlsplit(public_url).hostname or "tweetwatch"
     made = _Alternatives if notice.html else EmailMessage
+    with notation.read_as(_notation_of(mail.to)):
+        body = _body(notice, public_url)
     message = made(
         subject=_subject(notice),
-        body=_body(notice, public_url),
+        body=body,
         from_email=server.sender,
         to=[mail.to],
         headers={
@@ -40,6 +45,13 @@ def message(mail: AlertMail, server: MailServer, *, public_url: str) -> EmailMes
     if notice.html:
         message.attach(_illustrated(mail))
     return message
+
+
+def _notation_of(address: str) -> Notation:
+    """How the person of this address reads times; UTC where it is no account's."""
+    people = User.objects.select_related("time_format").filter(email__iexact=address)
+    chosen = getattr(people.filter(is_active=True).order_by("pk").first(), "time_format", None)
+    return chosen.notation() if chosen else Notation()
 
 
 class _Alternatives(EmailMessage):
@@ -97,6 +109,7 @@ def _body(notice: AlertNotice, public_url: str) -> str:
     ]
     if notice.more:
         paragraphs.append(f"And {notice.more:,} more.")
+    paragraphs.append(f"Raised at {notation.to_the_minute(notice.at)}.")
     return "\n\n".join([*paragraphs, _why_it_came(notice, public_url)]) + "\n"
 
 

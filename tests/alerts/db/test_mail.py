@@ -1,9 +1,10 @@
 """E-mails reach a real server, or say why not; none is lost, and none is sent twice needlessly."""
 
 from contextlib import contextmanager
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 import pytest
+from django.contrib.auth.models import User
 from django.db import connection
 from django.utils import timezone
 
@@ -13,6 +14,7 @@ from trackers import tasks
 from trackers.alerts import mail, notice
 from trackers.alerts.models import AlertMail, AlertNotice
 from trackers.outbox.findings import News, Observation
+from trackers.tokens.models import TimeFormat
 from tweetwatch.pieces import Deadline
 
 PUBLIC = "https://watch.example"
@@ -55,6 +57,25 @@ def test_an_e_mail_says_what_happened_why_it_came_and_where_to_look():
     assert text.startswith("It broke.\nhttps://watch.example/operations/\n")
     assert f"Change it: https://watch.example/alerts/{made.pk}/" in text
     assert [state for state, _, _ in rows()] == ["sent", "sent"]
+
+
+def test_an_e_mail_has_the_time_of_its_reader():
+    nepal = User.objects.create_user("ada", "Ada@here.example")
+    TimeFormat.objects.create(user=nepal, zone="Asia/Kathmandu", dates="dmy", hours=12)
+    gone = User.objects.create_user("eve", "eve@here.example", is_active=False)
+    TimeFormat.objects.create(user=gone, zone="America/St_Johns")
+    User.objects.create_user("bob", "bob@here.example")
+    addresses = [f"{name}@here.example" for name in ("ada", "bob", "eve", "ops")]
+    raised(*addresses)
+    AlertNotice.objects.update(at=datetime(2026, 3, 14, 18, 30, tzinfo=UTC))
+    box = Box()
+    with listening(box) as smtp:
+        send(smtp)
+
+    told = {mail["To"]: text for mail, text in zip(box.got, box.texts, strict=True)}
+    assert "Raised at 15 Mar 2026 12:15 AM UTC+5:45." in told["ada@here.example"]
+    for other in addresses[1:]:
+        assert "Raised at 2026-03-14 18:30 UTC." in told[other]
 
 
 def test_the_subject_says_when_an_alert_has_ended():
