@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from django.http import HttpRequest
 from django.utils import timezone
 from ninja import Router, Schema
-from pydantic import Field, StrictFloat, StrictInt, StrictStr
+from pydantic import Field, StrictFloat, StrictInt, StrictStr, WithJsonSchema
 
 from trackers.alerts.forms import RuleForm
 from trackers.alerts.models import AlertRule
@@ -22,6 +22,12 @@ from tweetwatch.http.json_bodies import Strict
 
 router = Router(tags=["alerts"])
 
+# With their values in place: schemas of the description are known by name, and channels have a
+# Kind, too.
+RuleKindName = Annotated[
+    AlertRule.Kind,
+    WithJsonSchema({"type": "string", "enum": AlertRule.Kind.values}, mode="validation"),
+]
 LengthText = Annotated[StrictStr, Field(max_length=100, examples=["6h"])]
 
 
@@ -29,7 +35,7 @@ class RuleIn(Strict):
     """The fields that a rule of its kind has in the form; what is left out has its default. `of`:
     what it is about, as in the form: `@name`, a link, the name of a tag or of a view, or an id."""
 
-    kind: AlertRule.Kind
+    kind: RuleKindName
     about: AlertRule.About = AlertRule.About.ANY
     of: Annotated[StrictStr, Field(max_length=1000)] = ""
     metric: MetricName | None = None
