@@ -70,6 +70,24 @@ def test_a_rule_is_added_by_its_kind_and_is_in_the_list_and_the_history(staff):
     assert (alert_rule.name, alert_rule.at, alert_rule.by_event) == ("Rocket", 5, False)
 
 
+@pytest.mark.parametrize("page", ["/tweets/1/", "/authors/7/", "/sources/{source}/"])
+def test_a_page_leads_to_a_rule_for_taking_off_that_needs_only_to_be_added(staff, page):
+    tweet(1)
+    source = Source.objects.create(kind="search", of="cats").pk
+    User.objects.filter(username="ada").update(email="ada@here.example")
+    reply = staff.get(page.format(source=source))
+    [link] = re.findall(r'id="takes-off" href="([^"]+)"', reply.content.decode())
+
+    form = staff.get(link.replace("&amp;", "&")).context["form"]
+    filled = {name: form[name].value() for name in form.fields}
+    reply = staff.post(link.replace("&amp;", "&"), {n: v for n, v in filled.items() if v})
+
+    assert reply.status_code == 302
+    made = AlertRule.objects.get()
+    assert (made.kind, made.times, made.to) == ("usual", 3, ["ada@here.example"])
+    assert made.of == {"tweet": 1, "author": 7, "source": source}[made.about]
+
+
 def test_a_form_says_what_the_rule_would_have_raised_and_saves_nothing(staff):
     moves(tweet(1), 1500)
     now = timezone.now()
