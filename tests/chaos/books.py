@@ -42,6 +42,7 @@ def keep_books(evidence, *, seconds):
         stream(evidence),
         homes(evidence),
         events(evidence),
+        messages(evidence),
         recounted(evidence),
         happened(evidence, seconds=seconds),
         ends(evidence),
@@ -258,6 +259,11 @@ def homes(evidence):
 def events(evidence):
     found = evidence.subscribed
     return Book("every event reached its subscribers", found.figures, few(list(found.differs())))
+
+
+def messages(evidence):
+    found = evidence.messaged
+    return Book("every alert reached its channels", found.figures, few(list(found.differs())))
 
 
 def recounted(evidence):

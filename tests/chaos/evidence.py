@@ -11,6 +11,7 @@ from tests.chaos.exchanges import Exchanges
 from tests.chaos.ground import Pace
 from tests.chaos.homes import Homes
 from tests.chaos.listening import Streamed
+from tests.chaos.messaged import Messaged
 from tests.chaos.recounted import Recounted
 from tests.chaos.schedule import Fault
 from tests.chaos.strikes import Happening
@@ -109,6 +110,7 @@ class Evidence:
     streamed: Streamed
     homes: Homes
     subscribed: Subscribed
+    messaged: Messaged
     recounted: Recounted
 
     def lag_between(self, begin: float, end: float) -> float:

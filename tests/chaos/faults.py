@@ -78,6 +78,7 @@ STREAM = [
 DELIVER = [
     Kind("kill a deliverer", "deliver"),
     Kind("kill every deliverer", "deliver"),
+    Kind("kill every deliverer in mid-send", "deliver"),
     Kind("stop a deliverer", "deliver", seconds=(1.2, 1.4), in_leases=True),
     Kind("SIGTERM to a deliverer", "deliver"),
     Kind("a deliverer cut off from the database", "deliver", seconds=(0.5, 1.0), in_leases=True),

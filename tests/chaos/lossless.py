@@ -12,6 +12,7 @@ from tests.chaos.faults import kinds
 from tests.chaos.ground import Pace
 from tests.chaos.homes import SERVED, Homes, Walk
 from tests.chaos.listening import Streamed
+from tests.chaos.messaged import CHANNELS, LOUD, QUIET, Came, Messaged, Told
 from tests.chaos.recounted import Recounted
 from tests.chaos.schedule import Fault
 from tests.chaos.strikes import Happening
@@ -82,6 +83,19 @@ SUBSCRIBED = Subscribed(
     settled={name: list(heard(name).accepted.items()) for name in NAMES},
     outcomes=Counter(delivered=15, failed=18),
 )
+
+# Two messages to each channel: one of the loud rule alone, then one of both.
+MESSAGED = Messaged(
+    told=[
+        Told(name, rule, number, alerts, together)
+        for name in CHANNELS
+        for rule, number, alerts, together in (
+            (LOUD, 1, 15, 1.0), (LOUD, 2, 15, 2.0), (QUIET, 3, 1, 2.0),
+        )
+    ],
+    came={name: [Came(frozenset({1}), 15), Came(frozenset({2, 3}), 16)] for name in CHANNELS},
+    did={name: Counter({"good": 2, name: 3}) for name in CHANNELS},
+)  # fmt: skip
 
 
 def line(at, *, ids=("1", "2"), metrics=None):
@@ -159,6 +173,7 @@ def evidence(*, at=(10, 20, 30, 40, 55, 65, 75), measured=None, undelivered=(), 
         streamed=STREAMED,
         homes=HOMES,
         subscribed=SUBSCRIBED,
+        messaged=MESSAGED,
         recounted=Recounted(checkpoints=4, rollups=2),
     )
     return replace(made, **changes)

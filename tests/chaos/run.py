@@ -13,6 +13,7 @@ from tempfile import mkdtemp
 import psutil
 
 from tests.chaos import clock
+from tests.chaos.channels import Channels
 from tests.chaos.evidence import Evidence, read_alarms, read_rows
 from tests.chaos.exchanges import Exchanges
 from tests.chaos.faults import kinds
@@ -71,8 +72,10 @@ def run(*, seed, minutes, pace=None, directory=None, say=print):
         listener.prepare()
         subscribers = Subscribers(ground, relays, seconds=60.0 * minutes)
         stack.callback(subscribers.end)
+        channels = Channels(ground, seconds=60.0 * minutes)
+        stack.callback(channels.end)
         following.wait_until_ready()
-        beside = Beside(listener, following, subscribers)
+        beside = Beside(listener, following, subscribers, channels)
         return Run(seed, minutes, ground, hosts, beside, exchanges, say).go()
 
 
@@ -83,14 +86,17 @@ class Beside:
     listener: Listener
     following: Following
     subscribers: Subscribers
+    channels: Channels
 
 
 class Run:
     def __init__(self, seed, minutes, ground, hosts, beside, exchanges, say):
         self.ground, self.hosts, self.exchanges, self.say = ground, hosts, exchanges, say
         self.pace, self.listener, self.following = ground.pace, beside.listener, beside.following
-        self.subscribers = beside.subscribers
-        self.strikes = Strikes(ground, hosts, self.listener, self.subscribers.deliverers)
+        self.subscribers, self.channels = beside.subscribers, beside.channels
+        self.strikes = Strikes(
+            ground, hosts, self.listener, self.subscribers.deliverers, self.channels
+        )
         self.seconds = 60.0 * minutes
         self.planned = schedule(
             seed,
@@ -134,6 +140,7 @@ class Run:
             within=120 + self.pace.every,
             what="every tweet was looked up once",
         )
+        self.channels.add()
         self.subscribers.add()
         busy = measure_load(self.ground.postgres.pid(), seconds=self.pace.every)
         self.say(
@@ -157,12 +164,10 @@ class Run:
                     done.append(self.strikes.do(fault))
             return done
 
-        with ThreadPoolExecutor(len(lanes) + 2) as pool:
+        beside = (self.following, self.subscribers, self.channels)
+        with ThreadPoolExecutor(len(lanes) + len(beside)) as pool:
             try:
-                others = [
-                    pool.submit(one.go_on, self.strikes.over)
-                    for one in (self.following, self.subscribers)
-                ]
+                others = [pool.submit(one.go_on, self.strikes.over) for one in beside]
                 done_by_lane = [one for done in pool.map(work, sorted(lanes)) for one in done]
                 for other in others:
                     other.result()
@@ -197,7 +202,9 @@ class Run:
         calm_until = time.time()
         streamed = self.listener.stop(STOP_WITHIN, open_within=OPEN_WITHIN)
         stops = {host.name: host.stop(STOP_WITHIN) for host in self.hosts}
+        self.channels.heal()
         self.subscribers.drain()
+        messaged = self.channels.stop()
         subscribed = self.subscribers.stop(STOP_WITHIN)
         return Evidence(
             pace=pace,
@@ -224,6 +231,7 @@ class Run:
             streamed=streamed,
             homes=self.following.walk(),
             subscribed=subscribed,
+            messaged=messaged,
             recounted=recount(self.ground),
         )
 

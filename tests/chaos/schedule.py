@@ -42,7 +42,8 @@ def schedule(
         slot = length / len(mine)
         for place, kind in enumerate(mine):
             lasts = chance.uniform(*kind.seconds) * (lease if kind.in_leases else 1.0)
-            # What lasts longer than its turn begins with it; the rest somewhere inside.
+            # None lasts longer than its turn.
+            lasts = min(lasts, slot - 0.01)
             begin = chance.uniform(0.0, max(0.0, slot - lasts - 0.5))
             order = tuple(chance.sample(range(hosts), hosts))
             collected.append((start + place * slot + begin, kind, order, lasts))

@@ -67,9 +67,9 @@ class Strikes:
     """Does faults to the hosts, to the stream, to who delivers, to Postgres and to X. `over` ends
     what lasts, early."""
 
-    def __init__(self, ground, hosts, listener, deliverers):
+    def __init__(self, ground, hosts, listener, deliverers, channels):
         self.ground, self.hosts, self.listener = ground, hosts, listener
-        self.deliverers = deliverers
+        self.deliverers, self.channels = deliverers, channels
         self.x = FakeX(ground.x.url)
         self.over = threading.Event()
         self.told = []
@@ -297,6 +297,9 @@ class Strikes:
         first = fault.hosts[0] % len(self.deliverers)
         order = self.deliverers[first:] + self.deliverers[:first]
         while time.monotonic() < end and not self.over.is_set():
+            if "mid-send" in name and not self.channels.is_sending():
+                time.sleep(0.02)
+                continue
             found = (one for one in order if strike(one, name))
             if struck := list(found if "every" in name else islice(found, 1)):
                 return struck

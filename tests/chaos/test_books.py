@@ -16,6 +16,7 @@ from tests.chaos.homes import SERVED
 from tests.chaos.lossless import (
     HOMES,
     LEDGERS,
+    MESSAGED,
     START,
     STREAMED,
     SUBSCRIBED,
@@ -26,6 +27,7 @@ from tests.chaos.lossless import (
     kill,
     refusal,
 )
+from tests.chaos.messaged import QUIET, SLOW, Came
 from tests.chaos.must import Sample, of_histories
 from tests.chaos.schedule import Fault
 from tests.chaos.subscribed import LEAVES, NEWEST
@@ -340,6 +342,42 @@ def test_an_event_that_is_lost_or_counted_wrongly_makes_its_book_wrong(changes):
     found = evidence(subscribed=replace(SUBSCRIBED, **changes))
 
     assert wrong(found) == [EVENTS]
+
+
+MESSAGES = "every alert reached its channels"
+
+
+def told_again(**changes):
+    """The last row of the channel that is slow is another."""
+    told = [
+        one._replace(**changes) if one[:3] == (SLOW, QUIET, 3) else one for one in MESSAGED.told
+    ]
+    return {"told": told}
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        pytest.param({"told": []}, id="nothing was told"),
+        pytest.param(told_again(together=None), id="one is never sent"),
+        pytest.param(told_again(together=3.0), id="one counts as sent and never came"),
+        pytest.param(told_again(alerts=2), id="a message counts too few"),
+        pytest.param(
+            {"came": MESSAGED.came | {SLOW: [Came(frozenset({1}), 15), Came(frozenset({2}), 16)]}},
+            id="a rule hides another",
+        ),
+        pytest.param({"did": MESSAGED.did | {SLOW: Counter(good=2)}}, id="who was to fail did not"),
+        pytest.param({"faults": Counter({"asked again": 1})}, id="Retry-After was not held"),
+    ],
+)
+def test_an_alert_that_is_lost_or_hidden_makes_its_book_wrong(changes):
+    assert wrong(evidence(messaged=replace(MESSAGED, **changes))) == [MESSAGES]
+
+
+def test_a_message_that_came_twice_is_right():
+    twice = {name: [*came, *came] for name, came in MESSAGED.came.items()}
+
+    assert wrong(evidence(messaged=replace(MESSAGED, came=twice))) == []
 
 
 def sample(tweet, second, likes, retweets=0):
