@@ -7,7 +7,7 @@ from typing import Any
 
 # Of a line, as a channel keeps of one; and how many a part has at most.
 _LINE_MOST, _LINES_OF_A_PART = 380, 2
-_BETWEEN = " · "
+_SENTENCE_BREAK = " · "
 
 
 def message_lines(parts: Iterable[tuple[str, Iterable[str], str]]) -> list[dict[str, Any]]:
@@ -23,7 +23,7 @@ def _filled(sentences: Iterable[str]) -> Iterator[str]:
     """As many sentences in a line as it takes."""
     line = ""
     for sentence in sentences:
-        longer = f"{line}{_BETWEEN}{sentence}" if line else sentence
+        longer = f"{line}{_SENTENCE_BREAK}{sentence}" if line else sentence
         if line and len(longer) > _LINE_MOST:
             yield line
             longer = sentence
