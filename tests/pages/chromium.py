@@ -164,7 +164,16 @@ class Screen:
         self.page.fill("#id_password", password)
         with self.page.expect_navigation(url="**/tweets/"):
             self.page.press("#id_password", "Enter")
-        self.page.wait_for_selector("#rows tr")
+        # The list begins with what stands out, which a demo knows after its first minute or two.
+        poll(self.has_rows, within=2 * PATIENCE / 1000, what="rows in the list of tweets")
+
+    def has_rows(self):
+        """Asks again where there are none."""
+        if found := self.page.locator("#rows tr").count():
+            return found
+        self.page.wait_for_timeout(1000)
+        self.page.reload()
+        return 0
 
     def follow(self, link):
         """Click what opens another page, and wait until all of that page is there.
