@@ -15,11 +15,11 @@ def message_lines(parts: Iterable[tuple[str, Iterable[str], str]]) -> list[dict[
     return [
         {"what": text, "url": path, "rule": title, "is_over": False}
         for title, sentences, path in parts
-        for text in list(_filled(sentences))[:_LINES_OF_A_PART]
+        for text in list(_joined_lines(sentences))[:_LINES_OF_A_PART]
     ]
 
 
-def _filled(sentences: Iterable[str]) -> Iterator[str]:
+def _joined_lines(sentences: Iterable[str]) -> Iterator[str]:
     """As many sentences in a line as it takes."""
     line = ""
     for sentence in sentences:

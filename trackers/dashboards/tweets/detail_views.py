@@ -177,14 +177,14 @@ def _facts(tweet: Tweet) -> list[Fact]:
     media = [_MEDIA.get(key.partition("_")[0], "other") for key in text.media_keys or ()]
     return [
         *(Fact(label, str(id), is_post=True) for id, label in posts.items() if id),
-        *_names("Hashtags", SetKind.HASHTAG, text.hashtags, "#"),
-        *_names("Links to", SetKind.DOMAIN, text.domains),
+        *_sets_named("Hashtags", SetKind.HASHTAG, text.hashtags, "#"),
+        *_sets_named("Links to", SetKind.DOMAIN, text.domains),
         *([Fact("Media", ", ".join(media))] if media else []),
         *([Fact("Withheld", _withheld_text(tweet.withheld))] if tweet.withheld else []),
     ]
 
 
-def _names(label: str, kind: SetKind, names: list[str] | None, sign: str = "") -> list[Fact]:
+def _sets_named(label: str, kind: SetKind, names: list[str] | None, sign: str = "") -> list[Fact]:
     """Those in the text, each once."""
     sets = [(f"{sign}{name}", set_of(kind, name)) for name in dict.fromkeys(names or ())]
     return [Fact(label, sets=tuple(sets))] if sets else []
