@@ -19,6 +19,7 @@ from django.utils import timezone  # noqa: E402
 from tests.rollups.recounted import counted, kept  # noqa: E402
 from trackers.rollups.models import RollupQuarter  # noqa: E402
 from trackers.rollups.update import update_rollups  # noqa: E402
+from trackers.scores.update import update_scores  # noqa: E402
 from trackers.tweets.checkpoints.ages import AGES, count_between, is_enclosed  # noqa: E402
 from trackers.tweets.checkpoints.read import checkpoints_of  # noqa: E402
 from trackers.tweets.history import histories  # noqa: E402
@@ -84,11 +85,14 @@ def rollups():
     patience = Deadline.after(120)
     for times in count(1):
         now = timezone.now() + times * WAITS
-        worked = update_rollups(now=now, deadline=Deadline.after(60))
-        if worked.is_done and not RollupQuarter.objects.exclude(due_at=None).exists():
+        # Scores hand those that crossed an age on to rollups.
+        scored = update_scores(now=now, deadline=Deadline.after(60))
+        counted_up = update_rollups(now=now, deadline=Deadline.after(60))
+        is_done = scored.is_done and counted_up.is_done
+        if is_done and not RollupQuarter.objects.exclude(due_at=None).exists():
             break
-        assert not patience.is_over, worked
-        time.sleep(1 if worked.is_elsewhere else 0)
+        assert not patience.is_over, (scored, counted_up)
+        time.sleep(0 if is_done else 1)
     should, stored = counted(), kept()
     differs = [
         f"rollup {of}: {stored.get(of)} kept, {should.get(of)} recounted"
