@@ -224,7 +224,7 @@ def test_an_impossible_id_is_404(staff):
 
     assert len(asked) > 15
     assert {one: staff.get(one).status_code for one in asked} == {
-        one: 405 if one.endswith(("/ask", "/remove", "/tag", "/untag", "/stop")) else 404
+        one: 405 if one.endswith(("/ask", "/remove", "/tag", "/untag", "/stop", "/end")) else 404
         for one in asked
     } | {one: 302 for one in asked if one.endswith("/key")}
 

@@ -13,8 +13,8 @@ from django.contrib import messages
 from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
 from django.forms import ModelForm, Select
-from django.http import HttpRequest, HttpResponse, HttpResponseBase
-from django.shortcuts import redirect, render
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, HttpResponseRedirect
+from django.shortcuts import render
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.http import url_has_allowed_host_and_scheme
@@ -110,7 +110,8 @@ def times(request: HttpRequest) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         done = acts.set_time_format(user, on_page(user), **form.cleaned_data)
         messages.success(request, done.message)
-        return redirect(_back(request))
+        # As it is: `redirect` would look for a page by that name first.
+        return HttpResponseRedirect(_back(request))
     context = {"form": form, "next": request.POST.get("next", "")}
     return render(request, "dashboards/account/times.html", context)
 

@@ -34,6 +34,7 @@ from trackers.status import Status
 
 
 @require_safe
+@needs(VIEW_TWEETS)
 def start(request: HttpRequest) -> HttpResponseBase:
     """`/` leads to the page that the person has chosen as the first; a link with a question, as to
     a part or a wall screen, is one to Today."""
