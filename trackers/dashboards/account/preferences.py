@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import cast
 
 from django.contrib.auth.models import User
-from django.core.exceptions import BadRequest
+from django.core.exceptions import SuspiciousOperation
 from django.forms import ModelForm
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
@@ -41,6 +41,6 @@ def theme(request: HttpRequest) -> HttpResponse:
     """The button in the menu, whose script has changed the page already."""
     wanted = request.POST.get("theme", "")
     if wanted not in Preferences.Theme.values:
-        raise BadRequest("There is no such theme.")
+        raise SuspiciousOperation("There is no such theme.")
     acts.set_theme(cast(User, request.user), wanted)
     return HttpResponse(status=204)
