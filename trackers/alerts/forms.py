@@ -239,7 +239,10 @@ class RuleForm(forms.ModelForm):
             ].help_text = "It also becomes a milestone, so subscribers get an event."
         elif kind == RuleKind.FELL:
             self.fields["at"].label = "By at least"
-            self.fields["at"].help_text = "It is always a tenth and ten. Leave empty for these."
+            self.fields["at"].help_text = (
+                "A fall of less than a tenth, or of less than ten, is never reported. Leave this "
+                "empty for all others."
+            )
         elif kind == RuleKind.USUAL:
             if self.is_new:
                 # Three times two likes is no news.

@@ -34,17 +34,16 @@ def happened_findings(
     if place is None:
         newest = Happening.objects.order_by("-pk").values_list("pk", flat=True).first()
         return [], HappeningPlace(reached=newest or 0, handled=[])
-    rows = list(Happening.objects.filter(pk__gt=place.reached).order_by("pk")[:_READ_MOST])
-    handled = set(place.handled)
-    fresh = [row for row in rows if row.pk not in handled]
-    return _findings_of(rules, fresh, now=now), _next_place(place, rows)
+    later = Happening.objects.filter(pk__gt=place.reached).exclude(pk__in=place.handled)
+    fresh = list(later.order_by("pk")[:_READ_MOST])
+    return _findings_of(rules, fresh, now=now), _next_place(place, fresh)
 
 
-def _next_place(place: HappeningPlace, rows: Sequence[Happening]) -> HappeningPlace:
+def _next_place(place: HappeningPlace, fresh: Sequence[Happening]) -> HappeningPlace:
     """Ids are drawn before they are committed: what is lower than the newest that was read may come
     in the next minute, and is read then."""
     reached = max([place.reached, *place.handled])
-    return HappeningPlace(reached=reached, handled=[row.pk for row in rows if row.pk > reached])
+    return HappeningPlace(reached=reached, handled=[row.pk for row in fresh if row.pk > reached])
 
 
 def store_happening_place(place: HappeningPlace | None) -> None:

@@ -6,6 +6,7 @@ import pytest
 from django.contrib.auth.models import User
 
 from tests.alerts.conftest import HOUR, MINUTE, NOW, minute, rule, tweet
+from trackers.alerts import happened
 from trackers.alerts.membership import MAX_FINDINGS
 from trackers.alerts.models import AlertNotice, AlertRule, HappeningPlace
 from trackers.alerts.rehearsal import rehearse
@@ -122,6 +123,17 @@ def test_a_storm_is_bounded_and_an_untracked_tweet_is_left_out():
     happens("edited", 99_999, versions=2)
     tweet_changes.untrack_tweets([1])
     assert sentences(2) == []
+
+
+def test_a_backlog_is_read_without_reading_anything_twice(monkeypatch):
+    monkeypatch.setattr(happened, "_READ_MOST", 3)
+    rule("gone")
+    minute()
+    for id in range(1, 10):
+        tweet(id)
+        happens("edited", id, versions=2)
+
+    assert [len(sentences(nth)) for nth in range(1, 5)] == [3, 3, 3, 0]
 
 
 def test_a_rehearsal_lists_the_happenings_of_a_day():
