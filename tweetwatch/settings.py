@@ -223,7 +223,6 @@ TEMPLATES = [
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
                 "trackers.dashboards.freshness.freshness",
-                "trackers.dashboards.unread.unread",
             ],
             "builtins": [
                 "trackers.dashboards.words",

@@ -3,52 +3,60 @@
 from __future__ import annotations
 
 from django.contrib.auth.models import User
-from django.db.models import QuerySet, Subquery, Value
-from django.db.models.functions import Coalesce
 
-from trackers.alerts.models import AlertNotice, AlertsRead
 from tweetwatch.database import cursor
 
 # More are not counted: the menu says 99+.
 UNREAD_MOST = 99
 # Tests and digests lie between the alerts.
 _LINES_READ = 1000
-_MARK_READ = """
-    INSERT INTO trackers_alertsread AS r (user_id, place)
-    SELECT %(person)s, least(%(until)s, coalesce(max(id), 0)) FROM trackers_alertnotice
-    ON CONFLICT (user_id) DO UPDATE SET place = greatest(r.place, excluded.place)
-    RETURNING place
+# In SQL, of the account `person`: the id of the newest notice that they have read. They have read
+# all that was raised before the account was made.
+_PLACE = """
+    coalesce(
+        (SELECT place FROM trackers_alertsread WHERE user_id = %(person)s),
+        (SELECT id FROM trackers_alertnotice
+         WHERE at < (SELECT date_joined FROM auth_user WHERE id = %(person)s)
+         ORDER BY at DESC LIMIT 1),
+        0)
+"""
+# In SQL, of the account `person`: how many alerts they have not read among the newest thousand
+# lines of the log; at most one more than UNREAD_MOST.
+COUNT_UNREAD = f"""
+    (SELECT count(*) FROM (
+        SELECT FROM (
+            SELECT kind FROM trackers_alertnotice
+            WHERE id > {_PLACE} ORDER BY id DESC LIMIT {_LINES_READ}
+        ) newest WHERE kind = 'alert' LIMIT {UNREAD_MOST + 1}
+    ) unread)
+"""
+_MARK_READ = f"""
+    WITH before AS MATERIALIZED (SELECT {_PLACE} AS place),
+    marked AS (
+        INSERT INTO trackers_alertsread AS r (user_id, place)
+        SELECT %(person)s, least(%(until)s, newest.id)
+        FROM before, (SELECT coalesce(max(id), 0) AS id FROM trackers_alertnotice) newest
+        WHERE least(%(until)s, newest.id) > before.place
+        ON CONFLICT (user_id) DO UPDATE SET place = greatest(r.place, excluded.place)
+    )
+    SELECT place FROM before
 """
 
 
 def place_of(person: User) -> int:
     """The id of the newest notice that they have read; 0 if there was none yet."""
     read = getattr(person, "alerts_read", None)
-    return int(read.place) if read else _before(person).first() or 0
+    return read.place if read else _place(f"SELECT {_PLACE}", person)
 
 
-def _before(person: User) -> QuerySet[AlertNotice, int]:
-    """Ids of what was raised before the account was made, the newest first."""
-    older = AlertNotice.objects.filter(at__lt=person.date_joined).order_by("-at")
-    return older.values_list("pk", flat=True)
+def mark_read(person: User, until: int) -> int:
+    """All up to the notice with this id; never fewer than before, nor what is not there yet.
+    Returns the id up to which they had read."""
+    return _place(_MARK_READ, person, until=until)
 
 
-def count_unread(person: User) -> int:
-    """At most one more than `UNREAD_MOST`, among the newest thousand lines of the log."""
-    read = getattr(person, "alerts_read", None)
-    place = Value(read.place) if read else Coalesce(Subquery(_before(person)[:1]), 0)
-    lines = AlertNotice.objects.seen_by(person).filter(pk__gt=place)
-    alerts = AlertNotice.objects.filter(
-        kind=AlertNotice.Kind.ALERT, pk__in=lines.values("pk")[:_LINES_READ]
-    )
-    return alerts[: UNREAD_MOST + 1].count()
-
-
-def mark_read(person: User, until: int) -> None:
-    """All up to the notice with this id; never fewer than before, nor what is not there yet."""
-    if until <= place_of(person):
-        return
+def _place(statement: str, person: User, **params: int) -> int:
     with cursor() as db:
-        row = db.execute(_MARK_READ, {"person": person.pk, "until": until}).fetchone()
+        row = db.execute(statement, {"person": person.pk, **params}).fetchone()
     assert row is not None
-    person.alerts_read = AlertsRead(user=person, place=row[0])
+    return int(row[0])

@@ -1,16 +1,21 @@
 """Is everything fresh? In one line on the overview, and in a word or two in the menu of each page.
 
-One statement reads what the menu shows and whether everything is paused, for pages that show it.
+One statement reads what the menu shows and whether everything is paused, for pages that show it:
+the person's unread alerts, too, which are a number in the menu.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import timedelta
+from typing import cast
 
+from django.contrib.auth.models import User
 from django.http import HttpRequest
 from django.utils.functional import SimpleLazyObject
 
+from trackers.alerts.unread import COUNT_UNREAD, UNREAD_MOST
+from trackers.dashboards.access import VIEW_ALERTS
 from trackers.dashboards.figures import LATE_AFTER, VERY_LATE_AFTER
 from trackers.dashboards.words import Moment, ago, commas, lasting
 from trackers.jobs.models import TWEET_UPDATE
@@ -20,7 +25,8 @@ from tweetwatch.amounts import amount
 from tweetwatch.database import cursor
 from tweetwatch.statements import statement
 
-_FRESHNESS = statement(__file__, "freshness")
+_FRESHNESS = statement(__file__, "freshness", unread="NULL")
+_WITH_UNREAD = statement(__file__, "freshness", unread=COUNT_UNREAD)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,22 +80,29 @@ class PauseLine:
 class Freshness:
     headline: Headline
     pause_line: PauseLine | None
+    unread: str  # such as "3"; empty for none
 
 
-def freshness(_request: HttpRequest) -> dict[str, object]:
+def freshness(request: HttpRequest) -> dict[str, object]:
     """For templates. Asked of the database only by those that show it."""
-    read = SimpleLazyObject(_read_freshness)
-    return {"freshness": read, "pause_line": SimpleLazyObject(lambda: read.pause_line)}
+    read = SimpleLazyObject(lambda: _read_freshness(cast(User, request.user)))
+    return {
+        "freshness": read,
+        "pause_line": SimpleLazyObject(lambda: read.pause_line),
+        "unread_alerts": SimpleLazyObject(lambda: read.unread),
+    }
 
 
-def _read_freshness() -> Freshness:
+def _read_freshness(person: User) -> Freshness:
     params = {
         "queue": TWEET_UPDATE, "silent_after": Worker.SILENT_AFTER, "fresh_for": FRESH_FOR,
+        "person": person.pk,
     }  # fmt: skip
+    query = _WITH_UNREAD if person.has_perm(VIEW_ALERTS) else _FRESHNESS
     with cursor() as db:
-        row = db.execute(_FRESHNESS, params).fetchone()
+        row = db.execute(query, params).fetchone()
     assert row is not None
-    now, by, because, since, works, asks, is_taken, scheduled, due, overdue = row
+    now, by, because, since, works, asks, is_taken, scheduled, due, overdue, unread = row
     paused = PauseLine(by, because, ago(since, now=now)) if since else None
     return Freshness(
         _of_menu(
@@ -97,6 +110,7 @@ def _read_freshness() -> Freshness:
             counted=(scheduled, due, overdue) if is_taken else None,
         ),
         paused,
+        f"{UNREAD_MOST}+" if (unread or 0) > UNREAD_MOST else str(unread or ""),
     )
 
 

@@ -13,7 +13,7 @@ from tests.alerts.conftest import rule
 from tests.pages.channels.db.test_channels import words
 from trackers import roles
 from trackers.alerts.models import AlertDigest, AlertNotice, AlertsRead
-from trackers.alerts.unread import count_unread, mark_read
+from trackers.alerts.unread import mark_read, place_of
 
 pytestmark = pytest.mark.django_db
 TICK = "/operations/paused/"
@@ -117,11 +117,12 @@ def test_tests_and_digests_are_not_counted(page, vera):
     assert "unread" not in words(page.get("/alerts/"))
 
 
-def test_an_account_begins_with_the_alerts_of_its_time(vera):
+def test_an_account_begins_with_the_alerts_of_its_time(vera, page):
     [old] = alerts(1)
     AlertNotice.objects.filter(pk=old.pk).update(at=vera.date_joined - timedelta(hours=1))
     alerts(1)
-    assert count_unread(vera) == 1
+    assert told(page) == "1"
+    assert place_of(vera) == old.pk
     mark_read(vera, old.pk)
     assert not AlertsRead.objects.exists()
 

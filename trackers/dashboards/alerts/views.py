@@ -96,9 +96,10 @@ def alert_log(request: HttpRequest) -> HttpResponse:
     now, _ = current()
     below = _parse_before(request)
     notices = _notices_for(request).filter(pk__lt=below)[: _LOG_PAGE_SIZE + 1]
-    rows = _notice_rows(notices[:_LOG_PAGE_SIZE], now=now, read=place_of(_person(request)))
-    if rows and request.method == "GET" and "before" not in request.GET:
-        mark_read(_person(request), rows[0].id)
+    is_opened = bool(notices) and request.method == "GET" and "before" not in request.GET
+    person = _person(request)
+    read = mark_read(person, notices[0].pk) if is_opened else place_of(person)
+    rows = _notice_rows(notices[:_LOG_PAGE_SIZE], now=now, read=read)
     context = {
         "now": now,
         "notices": rows,

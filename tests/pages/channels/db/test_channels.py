@@ -251,7 +251,7 @@ def test_a_page_of_a_channel_shows_its_last_messages(staff, django_assert_max_nu
         tell(made, lines=[line(f"n{n}")], title=f"Title {n}")
     staff.get(f"/alerts/channels/{made.pk}/")
 
-    with django_assert_max_num_queries(9):
+    with django_assert_max_num_queries(8):
         page = words(staff.get(f"/alerts/channels/{made.pk}/"))
 
     assert "Title 29" in page

@@ -191,8 +191,7 @@ def test_fifty_rows_take_as_many_queries_as_one(staff):
     bring(made, *more)
 
     assert queries(staff, ids(*more)) == few
-    # One of them counts unread alerts.
-    assert max(few) <= 19
+    assert max(few) <= 18
 
 
 def queries(staff, sight):

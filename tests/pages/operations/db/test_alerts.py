@@ -294,7 +294,7 @@ def test_the_log_has_pages(staff, django_assert_max_num_queries):
     for nth in range(60):
         notice.add_notice(one, [News(tweet_finding(one, nth, f"It grows {nth}."), "down")],
                    now=timezone.now())  # fmt: skip
-    with django_assert_max_num_queries(15):
+    with django_assert_max_num_queries(12):
         first = staff.get("/alerts/log/")
     assert "<b>Rocket" not in first.content.decode()
     assert "It grows 59." in words(first)

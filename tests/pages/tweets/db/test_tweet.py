@@ -179,7 +179,7 @@ def test_a_page_takes_as_many_queries_for_any_length_of_history(staff, django_as
     # intervals, in one round trip; its runs; its newest; what it had an hour ago; the author's
     # earlier tweets, and anybody's; milestones; its lines of the admin's history; its tags, and
     # those to choose from; notes; whether all is paused.
-    with django_assert_num_queries(21):
+    with django_assert_num_queries(20):
         staff.get(f"/tweets/{tweet.id}/")
 
 

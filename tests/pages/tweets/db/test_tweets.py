@@ -84,7 +84,7 @@ def test_fifty_rows_take_as_many_queries_as_one(staff, django_assert_num_queries
     # Session, user, tweets with author and text, their jobs; time and intervals, in one round trip;
     # all their runs; how many there are, sources and tags to choose from, saved views, a general
     # pause.
-    with django_assert_num_queries(14):
+    with django_assert_num_queries(13):
         page = staff.get("/tweets/?sort=newest")
 
     assert len(row_ids(page)) == 50
