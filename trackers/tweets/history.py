@@ -63,6 +63,9 @@ EVER = RunRange()
 
 def history(tweet_id: int, asked: RunRange = EVER, *, most: int | None = None) -> list[Run]:
     """The first `most` runs of one tweet in that time, in the order they were taken."""
+    if asked == EVER and most is None:
+        # Ten thousand take 0.7 of the time as arrays.
+        return histories([tweet_id])
     params = {
         "id": tweet_id,
         "since": asked.since or "-infinity",
