@@ -15,7 +15,8 @@ HEADS_APART = timedelta(minutes=15)
 _EARLY = timedelta(seconds=20)
 _HEADS_KEPT_FOR = timedelta(hours=25)
 
-# A row a list. Each read ends at the LIMIT, in the order of the index.
+# A row a list. Each read ends at the LIMIT, in the order of the index. A head that was stored with a
+# clock ahead holds up none.
 _STORE_HEADS = """
     WITH old AS (DELETE FROM trackers_gainhead WHERE at < %(before)s)
     INSERT INTO trackers_gainhead (minutes, metric, at, ids, velocities)
@@ -30,7 +31,7 @@ _STORE_HEADS = """
             WHERE m.minutes = l.minutes AND m.metric = l.metric
             ORDER BY velocity DESC, tweet_id DESC LIMIT %(most)s) first
     ) head
-    WHERE NOT EXISTS (SELECT FROM trackers_gainhead WHERE at > %(recent)s)
+    WHERE NOT EXISTS (SELECT FROM trackers_gainhead WHERE at > %(recent)s AND at <= %(now)s)
     ON CONFLICT DO NOTHING
 """
 
