@@ -28,7 +28,7 @@ _KIND_HELP = {
     RuleKind.VELOCITY: "It gains more per hour than a number that you choose.",
     RuleKind.MILESTONE: "Its likes, views or another metric reach a number that you choose.",
     RuleKind.USUAL: "It has several times what its author's tweets usually have at that age.",
-    RuleKind.FELL: "Likes, views or another metric fall by a tenth. X removes spam.",
+    RuleKind.FELL: "Likes, views or another metric fall by a tenth, as when X removes spam.",
     RuleKind.WAVE: "After it calmed down, it grows again as it did at first.",
     RuleKind.GONE: "X does not show it any more, or its author changed it.",
     RuleKind.LATENESS: "Tweets are not checked in time.",
