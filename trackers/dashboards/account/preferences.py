@@ -22,7 +22,9 @@ class PagesForm(ModelForm):
         model = Preferences
         fields = ("theme", "density", "start")
         labels = {"density": "Rows", "start": "First page"}
-        help_texts = {"start": "What you see after logging in, and when you press the name at the top left."}
+        help_texts = {
+            "start": "What you see after logging in, and when you press the name at the top left."
+        }
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

@@ -15,8 +15,8 @@ HEADS_APART = timedelta(minutes=15)
 _EARLY = timedelta(seconds=20)
 _HEADS_KEPT_FOR = timedelta(hours=25)
 
-# A row a list. Each read ends at the LIMIT, in the order of the index. A head that was stored with a
-# clock ahead holds up none.
+# A row a list. Each read ends at the LIMIT, in the order of the index. A head that was stored with
+# a clock ahead holds up none.
 _STORE_HEADS = """
     WITH old AS (DELETE FROM trackers_gainhead WHERE at < %(before)s)
     INSERT INTO trackers_gainhead (minutes, metric, at, ids, velocities)
