@@ -33,6 +33,13 @@ SPILLS = """() => {
         if (b.top < a.bottom - 2 && b.bottom > a.top && a.left < b.right && b.left < a.right)
             found.push(`“${note.textContent}” lies over “${above.textContent.trim()}”`);
     }
+    // What only a screen reader says would widen the page from inside a box that scrolls.
+    for (const one of document.querySelectorAll('.hidden')) {
+        let box = one.parentElement;
+        while (box && !/auto|scroll/.test(getComputedStyle(box).overflow)) box = box.parentElement;
+        if (box && one.offsetParent && !box.contains(one.offsetParent))
+            found.push(`${said(one)} “${one.textContent.trim()}” is not held by ${said(box)}`);
+    }
     const wide = document.documentElement.scrollWidth - innerWidth;
     if (wide > 0) found.push(`the page is ${wide} px wider than the screen`);
     const head = document.querySelector('.top');

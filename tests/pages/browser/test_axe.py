@@ -106,7 +106,8 @@ def filled(user):
     notice.add_notice(
         velocity_rule,
         [News(tweet_finding(velocity_rule, seen.pk, "It grows."), "down")],
-        now=minute,
+        # After the account was made, so that the menu says that it is unread.
+        now=datetime.now(UTC),
     )
     tagging.tag_tweets(get_or_create_tag("launch").pk, [seen.pk, grown[0].pk])
     many = bulk.begin_act(
