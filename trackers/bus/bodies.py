@@ -37,10 +37,7 @@ class BusJson(StrictJson):
         # A client that went away may have sent part of a body that happens to be valid.
         if len(request.body) < int(request.META.get("CONTENT_LENGTH") or 0):
             raise UnreadableError(INCOMPLETE)
-        body = super().parse_body(request)
-        if not isinstance(body, dict):
-            return body
-        return {name: value for name, value in body.items() if value is not None}
+        return super().parse_body(request)
 
 
 def _check_address(value: str, *, most: int) -> str:
