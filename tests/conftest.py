@@ -228,6 +228,25 @@ def pytest_runtest_setup(item):
         let_others_go_first()
 
 
+SESSIONS = """
+    SELECT concat_ws(' ', pid, datname, state, wait_event_type, wait_event, now() - query_start,
+                     'behind ' || nullif(pg_blocking_pids(pid), '{}')::text, left(query, 200))
+    FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND query_start IS NOT NULL
+    ORDER BY query_start
+"""
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item, call):
+    """Of a test that took too long, what the server was doing then and who waited for whom."""
+    report = yield
+    if call.excinfo and "from pytest-timeout" in str(call.excinfo.value):
+        with suppress(psycopg.Error), psycopg.connect(url_of("postgres"), autocommit=True) as db:
+            lines = [line for (line,) in db.execute(SESSIONS)]
+            report.sections.append(("PostgreSQL's sessions", "\n".join(lines)))
+    return report
+
+
 def pytest_itemcollected(item):
     """A folder says what its tests need, and `make quick` runs those that need little."""
     folder = item.path.parent.name
