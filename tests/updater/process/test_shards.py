@@ -1,8 +1,7 @@
-"""Past one server: claim and save as they are, on tables that are spread by a shard of the tweet.
+"""A batch touches its own tweets alone: claim and save, on tables that are spread by a shard.
 
-Each cluster serves one shard through views that say WHERE shard = k, on partitions of one server:
-Citus refuses such views (docs/scaling.md). Every statement of a batch then touches the partitions
-of that shard alone.
+Each cluster serves one shard through views that say WHERE shard = k, on partitions of one server.
+Every statement of a batch then touches the partitions of that shard alone.
 """
 
 import psycopg
