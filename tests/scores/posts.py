@@ -38,7 +38,15 @@ def _posts(author, ages, *, kind, now, **counts):
 
 
 def checkpoint(tweet, place, **counts):
-    Checkpoint.objects.create(tweet_id=tweet.id, age=place, crossed_at=NOW, **counts)
+    checkpoints(tweet, {place: counts})
+
+
+def checkpoints(tweet, counts_at):
+    """`counts_at`: by the place of the age."""
+    Checkpoint.objects.bulk_create(
+        Checkpoint(tweet_id=tweet.id, age=place, crossed_at=NOW, **counts)
+        for place, counts in counts_at.items()
+    )
 
 
 def usual_posts(author, number, *, place, kind=PostKind.TEXT, first=timedelta(days=40), **counts):

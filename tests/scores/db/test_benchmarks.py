@@ -5,7 +5,7 @@ from datetime import timedelta
 
 import pytest
 
-from tests.scores.posts import NOW, checkpoint, post, usual_posts
+from tests.scores.posts import NOW, checkpoints, post, usual_posts
 from trackers.scores.benchmarks import make_benchmarks, make_due, mark_due
 from trackers.scores.models import EVERY_KIND, Benchmark, BenchmarkAuthor
 from trackers.scores.rule import MAX_POSTS, MIN_POSTS, middle_mean, never_falling
@@ -61,15 +61,15 @@ def test_benchmarks_equal_a_recount(is_packed, django_assert_num_queries):
             tweet = post(author, posted=2 * D + n * 3 * HOUR * draw.random() * 2, kind=kind)
             if draw.random() < 0.05:
                 Tweet.objects.filter(id=tweet.id).update(gone_at=NOW)
-            grown = 1.0
+            grown, counts_at = 1.0, {}
             for place in range(1, len(AGES) + 1):
                 grown *= draw.uniform(1, 2)
                 if draw.random() < 0.8 and NOW - AGES[place - 1] > tweet.created_at:
-                    counts = {
+                    counts_at[place] = {
                         metric: None if draw.random() < 0.02 else int(grown * draw.uniform(0, 30))
                         for metric in METRICS
                     }
-                    checkpoint(tweet, place, **counts)
+            checkpoints(tweet, counts_at)
     if is_packed:
         pack(now=NOW + 3 * D, deadline=Deadline.after(600))
 
@@ -90,9 +90,8 @@ def test_an_author_who_posts_much_has_a_benchmark_of_a_month_too():
     """The newest hundred posts are all younger than that."""
     for n in range(400):
         tweet = post(7, posted=D + n * 4 * HOUR)
-        for place, age in enumerate(AGES, 1):
-            if tweet.created_at + age <= NOW:
-                checkpoint(tweet, place, views=1000 * place)
+        reached = [place for place, age in enumerate(AGES, 1) if tweet.created_at + age <= NOW]
+        checkpoints(tweet, {place: {"views": 1000 * place} for place in reached})
 
     make_benchmarks([7], now=NOW)
 
