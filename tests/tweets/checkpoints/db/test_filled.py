@@ -8,13 +8,12 @@ import pytest
 from django.core.management import call_command
 
 from tests.factories import TweetFactory
-from tests.tweets.checkpoints.db.test_written import drawn_measurements
+from tests.tweets.checkpoints.db.test_written import drawn_measurements, save
 from trackers.tweets.checkpoints import fill
 from trackers.tweets.checkpoints.fill import fill_checkpoints
 from trackers.tweets.checkpoints.models import Checkpoint, CrossedAges, PackedCheckpoints
 from trackers.tweets.checkpoints.read import checkpoints_of
 from trackers.tweets.pack import CHECKPOINTS, SAMPLES, pack
-from trackers.tweets.record import Measured, record
 from trackers.xapi.results import Figures
 from tweetwatch.pieces import Deadline
 
@@ -24,8 +23,7 @@ BORN = datetime(2026, 1, 31, 20, tzinfo=UTC)
 
 def measured(measurements):
     tweet = TweetFactory(created_at=BORN)
-    for age, counts in measurements:
-        record([Measured(tweet.id, BORN + age, counts, H)])
+    save({tweet.id: measurements})
     return tweet.id
 
 
@@ -42,7 +40,9 @@ def tweets():
     draw = random.Random(5)
     CHECKPOINTS.make_ahead(now=BORN)
     SAMPLES.make_ahead(now=BORN)
-    return [measured(always_moving(draw)) for _ in range(30)]
+    drawn = {TweetFactory(created_at=BORN).id: always_moving(draw) for _ in range(30)}
+    save(drawn)
+    return list(drawn)
 
 
 @pytest.mark.parametrize("packed_at", [None, 60 * D], ids=["rows", "arrays"])

@@ -53,6 +53,18 @@ def drawn_measurements(draw):
     return measurements
 
 
+def save(drawn):
+    """The measurements of tweets by their ids: a batch of the first of each, then of the second."""
+    for turn in range(max(map(len, drawn.values()))):
+        record(
+            [
+                Measured(id, BORN + age, counts, H)
+                for id, measurements in drawn.items()
+                for age, counts in measurements[turn : turn + 1]
+            ]
+        )
+
+
 @pytest.mark.parametrize("chain", ["locking", "returning"])
 @pytest.mark.parametrize("packed_at", [None, 3 * D, 60 * D], ids=["rows", "both", "arrays"])
 def test_checkpoints_equal_a_recount_of_all_measurements(chain, packed_at, monkeypatch):
@@ -64,13 +76,9 @@ def test_checkpoints_equal_a_recount_of_all_measurements(chain, packed_at, monke
     )
     draw = random.Random(11)
     CHECKPOINTS.make_ahead(now=BORN)
-    expected = {}
-    for _ in range(40):
-        tweet = TweetFactory(created_at=BORN)
-        measurements = drawn_measurements(draw)
-        for age, counts in measurements:
-            record([Measured(tweet.id, BORN + age, counts, H)])
-        expected[tweet.id] = recount(measurements)
+    drawn = {TweetFactory(created_at=BORN).id: drawn_measurements(draw) for _ in range(40)}
+    save(drawn)
+    expected = {id: recount(measurements) for id, measurements in drawn.items()}
     if packed_at:
         pack(now=BORN + packed_at, deadline=later())
 
