@@ -103,6 +103,7 @@ from trackers.tweets.models import (
     TweetText,
     TweetVersion,
 )
+from trackers.tweets.newcomers import Newcomers, NewcomersReader
 from trackers.tweets.presence import PresenceCount
 from trackers.tweets.tags.models import Tag, TweetTag
 from trackers.tweets.uncounted import Uncounted
@@ -170,6 +171,8 @@ __all__ = [
     "Leaderboard",
     "LiveEvents",
     "Milestone",
+    "Newcomers",
+    "NewcomersReader",
     "Note",
     "NotedTask",
     "Origin",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from datetime import timedelta
 from typing import Any
 
 from django import forms
@@ -29,6 +30,7 @@ from trackers.saved_views.models import SavedView
 from trackers.schedule.durations import spoken
 from trackers.schedule.forms import LengthField
 from trackers.tweets.finding.names import authors_called, is_known
+from trackers.tweets.finding.words import whole_words
 from trackers.tweets.models import METRICS, Author, Tweet
 from trackers.tweets.tags.models import Tag
 from trackers.tweets.tags.names import find_tag
@@ -48,7 +50,7 @@ _NAME_OF: dict[str, Callable[[Any], str]] = {
 _BY: dict[str, str] = {About.TAG: "its name", About.VIEW: "its name"}
 _CALLED: dict[str, str] = {About.TWEET: "tracked tweet", About.VIEW: "saved view"}
 _MAX_OFFERED = 200
-_OF_A_KIND = ("metric", "minutes", "at", "times", "late_by", "lasting")
+_OF_A_KIND = ("metric", "minutes", "at", "times", "words", "any_word", "late_by", "lasting")
 _RULE_FIELDS = (
     "kind",
     "name",
@@ -68,6 +70,8 @@ _OUR_PAGE = re.compile(
 # Longer ones name nothing.
 _NUMBER = re.compile(r"[0-9]{1,18}")
 _AT_OF_USUAL = 100
+_LEAST_QUIET, _MOST_QUIET = timedelta(hours=1), timedelta(days=30)
+_QUIET_RANGE = f"From {spoken(_LEAST_QUIET)} to {spoken(_MOST_QUIET)}, such as 6h or 2d."
 _PLAIN = {"spellcheck": "false", "autocomplete": "off"}
 _REST_RANGE = f"From {spoken(LEAST_REST)} to {spoken(MOST_REST)}, such as 30m, 6h or 1d."
 
@@ -164,6 +168,7 @@ class RuleForm(forms.ModelForm):
             "minutes": "Measured over the last",
             "times": "Times the usual",
             "late_by": "Later than",
+            "any_word": "One of them is enough",
             "lasting": "For at least",
             "rest": "Pause after an alert",
             "channels": "Channels",
@@ -172,6 +177,7 @@ class RuleForm(forms.ModelForm):
         }
         widgets = {
             "name": forms.TextInput(attrs=_PLAIN),
+            "words": forms.TextInput(attrs=_PLAIN),
             "channels": forms.CheckboxSelectMultiple,
         }
         help_texts = {
@@ -227,6 +233,8 @@ class RuleForm(forms.ModelForm):
                 # The model's 0 would be refused, or says nothing.
                 self.initial["at"] = self.initial.get("at") or None
             self.fields["rest"].initial = shape.rest
+            if "lasting" in self.fields:
+                self.fields["lasting"].initial = shape.lasting
             if "metric" in self.fields:
                 self.fields["metric"].initial = "likes"
         if kind == RuleKind.VELOCITY:
@@ -243,6 +251,9 @@ class RuleForm(forms.ModelForm):
                 "A fall of less than a tenth, or of less than ten, is never reported. Leave this "
                 "empty for all others."
             )
+        elif kind == RuleKind.QUIET:
+            self.fields["lasting"].label = "No post for at least"
+            self.fields["lasting"].help_text = _QUIET_RANGE
         elif kind == RuleKind.USUAL:
             if self.is_new:
                 # Three times two likes is no news.
@@ -261,6 +272,10 @@ class RuleForm(forms.ModelForm):
             self.refuse("metric", "Choose a metric.")
         if kind in (RuleKind.VELOCITY, RuleKind.MILESTONE) and not cleaned.get("at"):
             self.refuse("at", "Enter a number of 1 or more.")
+        if kind == RuleKind.WORDS and "words" not in self.errors:
+            self.check_words(cleaned)
+        if kind == RuleKind.QUIET:
+            self.check_silence(cleaned)
         rest = cleaned.get("rest")
         if rest is not None and not LEAST_REST <= rest <= MOST_REST:
             self.refuse("rest", _REST_RANGE)
@@ -275,12 +290,14 @@ class RuleForm(forms.ModelForm):
             self.check_figure(cleaned)
         if not cleaned.get("name") and not self.errors:
             about, of = cleaned["about"], cleaned["of"]
-            cleaned["name"] = title(kind, about, self.name_of(about, of), cleaned["metric"])[:80]
+            said = (cleaned["metric"], cleaned["words"])
+            cleaned["name"] = title(kind, about, self.name_of(about, of), *said)[:80]
         return cleaned
 
     def fill_in(self, cleaned: dict[str, Any], kind: AlertRule.Kind) -> None:
         """Fields that the form lacks, or that were left empty, get the model's default."""
-        shape, usual = SHAPES[kind], AlertRule()
+        shape = SHAPES[kind]
+        usual = AlertRule(lasting=shape.lasting)
         for name in _OF_A_KIND:
             if name not in shape.fields or cleaned.get(name) in (None, ""):
                 cleaned[name] = getattr(usual, name)
@@ -346,6 +363,17 @@ class RuleForm(forms.ModelForm):
         has = getattr(tweet, cleaned["metric"]) if tweet else None
         if has is not None and has >= cleaned["at"]:
             self.refuse("at", f"It has {has:,} already. Enter more.")
+
+    def check_words(self, cleaned: dict[str, Any]) -> None:
+        if whole_words(cleaned["words"], any_word=cleaned["any_word"]) is None:
+            self.refuse("words", "Enter a word that the text is to have.")
+
+    def check_silence(self, cleaned: dict[str, Any]) -> None:
+        if not _LEAST_QUIET <= cleaned["lasting"] <= _MOST_QUIET:
+            self.refuse("lasting", _QUIET_RANGE)
+        files = Source.objects.filter(kind=Source.Kind.IMPORT)
+        if cleaned["about"] == About.SOURCE and files.filter(pk=cleaned["of"]).exists():
+            self.refuse("of", "A file brings nothing new.")
 
     def refuse(self, field: str, message: str) -> None:
         self.add_error(field if field in self.fields else None, message)

@@ -22,8 +22,10 @@ from trackers.alerts.conditions import lasting_findings
 from trackers.alerts.happened import happened_findings, store_happening_place
 from trackers.alerts.kinds import HAPPENED, RuleKind
 from trackers.alerts.models import RULES_MOST, AlertRule, HappeningPlace
+from trackers.alerts.quiet import quiet_findings
 from trackers.alerts.unusual import keep_rises, unusual_findings
 from trackers.alerts.velocity import velocity_findings
+from trackers.alerts.worded import store_newcomers_read, worded_findings
 from trackers.events.live.cursor import Cursor
 from trackers.outbox import findings
 from trackers.outbox.findings import News, Observation
@@ -44,11 +46,17 @@ def judge(built_in: Iterable[Observation], *, now: datetime) -> Sequence[News]:
     happening_place: HappeningPlace | None = None
     is_read = has_happened = False
     risen: int | None = None
+    newcomers: list[int] | None = None
+    has_words = False
 
     with _trying("what lasts"):
         lasting, complete = lasting_findings(rules, now=now)
         observations += lasting
         judged |= complete
+    with _trying("silence"):
+        quiet, listened = quiet_findings(_of(rules, RuleKind.QUIET), now=now)
+        observations += quiet
+        judged |= listened
     with _trying("velocity"):
         observations += velocity_findings(_of(rules, RuleKind.VELOCITY), now=now)
         judged |= _ids_of(rules, RuleKind.VELOCITY)
@@ -65,6 +73,10 @@ def judge(built_in: Iterable[Observation], *, now: datetime) -> Sequence[News]:
         happened, happening_place = happened_findings(_of(rules, *HAPPENED), now=now)
         observations += happened
         has_happened = True
+    with _trying("words"):
+        worded, newcomers = worded_findings(_of(rules, RuleKind.WORDS), now=now)
+        observations += worded
+        has_words = True
 
     with transaction.atomic():
         there = _still_there(rules)
@@ -74,6 +86,8 @@ def judge(built_in: Iterable[Observation], *, now: datetime) -> Sequence[News]:
             milestones.store_place(place)
         if has_happened:
             store_happening_place(happening_place)
+        if has_words:
+            store_newcomers_read(newcomers)
         keep_rises(risen)
         notice.make_notices(news, [rule for rule in rules if rule.pk in there], now=now)
     return news

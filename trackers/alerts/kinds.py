@@ -16,9 +16,11 @@ class Shape:
     fields: tuple[str, ...]  # those besides name, addresses and pause
     about: tuple[AlertRule.About, ...]
     rest: timedelta  # the default pause
+    lasting: timedelta = timedelta(minutes=5)  # the default of that field
 
 
 _ABOUT_ANY_TWEET = tuple(About)
+_ABOUT_MANY_TWEETS = tuple(about for about in About if about != About.TWEET)
 _ONE_HOUR, _TWENTY_FOUR_HOURS = timedelta(hours=1), timedelta(days=1)
 
 SHAPES = {
@@ -28,6 +30,10 @@ SHAPES = {
     RuleKind.FELL: Shape(("metric", "at"), _ABOUT_ANY_TWEET, _TWENTY_FOUR_HOURS),
     RuleKind.WAVE: Shape((), _ABOUT_ANY_TWEET, _TWENTY_FOUR_HOURS),
     RuleKind.GONE: Shape((), _ABOUT_ANY_TWEET, _TWENTY_FOUR_HOURS),
+    RuleKind.WORDS: Shape(("words", "any_word"), _ABOUT_MANY_TWEETS, _TWENTY_FOUR_HOURS),
+    RuleKind.QUIET: Shape(
+        ("lasting",), (About.AUTHOR, About.SOURCE), _ONE_HOUR, lasting=_TWENTY_FOUR_HOURS
+    ),
     RuleKind.LATENESS: Shape(("late_by", "lasting"), (About.ANY,), _ONE_HOUR),
     RuleKind.CREDENTIAL: Shape((), (About.ANY,), _ONE_HOUR),
     RuleKind.SOURCE: Shape((), (About.ANY, About.SOURCE), _TWENTY_FOUR_HOURS),

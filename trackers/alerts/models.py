@@ -48,6 +48,8 @@ class AlertRule(models.Model):
         FELL = "fell", "One of its metrics falls"
         WAVE = "wave", "It has a second wave"
         GONE = "gone", "It is deleted, hidden or edited"
+        WORDS = "words", "A new tweet has certain words"
+        QUIET = "quiet", "An author or a source is quiet"
         LATENESS = "lateness", "Checks are late"
         CREDENTIAL = "credential", "A credential fails"
         SOURCE = "source", "A source leaks or is hidden"
@@ -98,6 +100,15 @@ class AlertRule(models.Model):
     lasting = models.DurationField(
         "for at least", default=timedelta(minutes=5), help_text="How long it must be that late."
     )
+
+    words = models.CharField(
+        max_length=200,
+        blank=True,
+        default="",
+        db_default="",
+        help_text="Whole words, in any case; several in quotes are a phrase, and -word excludes.",
+    )
+    any_word = models.BooleanField("one of them is enough", default=False, db_default=False)
 
     rest = models.DurationField(
         "pause after an alert",

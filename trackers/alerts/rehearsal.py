@@ -2,13 +2,14 @@
 
 velocity ─> the heads of the lists · milestone ─> happenings, and what gained most in a day
 usual ─> how far scores rose · fell, second wave, gone ─> happenings
-what lasts ─> the log of rules like it
+words ─> the newest texts · quiet ─> the newest posts · what lasts ─> the log of rules like it
                     └─> those of its subject ─> Fire, by its pause ─> how many messages a day
 None of it costs more with more tweets: what is kept is bounded, and its first thousands are read.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -18,17 +19,23 @@ from django.db.models import Min, Q
 
 from trackers.alerts.happened import happened_since, verb_of
 from trackers.alerts.kinds import RuleKind
-from trackers.alerts.membership import ABOUT_SETS, LOOKED_MOST, tweets_of_sets
+from trackers.alerts.membership import ABOUT_SETS, LOOKED_MOST, searched_as, tweets_of_sets
 from trackers.alerts.milestones import is_of, origins_of
 from trackers.alerts.models import AlertNotice, AlertRule
+from trackers.alerts.quiet import names_of, newest_posts, page_of, quiet_sentence, silences
 from trackers.alerts.velocity import author_names
+from trackers.alerts.worded import verb_of_words, with_words
 from trackers.alerts.words import lasting
 from trackers.happenings.models import HappeningKind
+from trackers.ingest.sources.models import SourceTweet
 from trackers.scores.words import score_words
 from trackers.tweets.gains.heads import HEAD_LENGTH, HEADS_APART
 from trackers.tweets.gains.models import GainHead, Window
 from trackers.tweets.gains.update import MAX_LIST_LENGTH
+from trackers.tweets.models import Tweet, TweetText
+from trackers.tweets.newcomers import NEW_FOR
 from trackers.tweets.series import recent_runs
+from trackers.tweets.snowflake import born_at, first_id_at
 from tweetwatch.amounts import amount
 from tweetwatch.database import cursor
 from tweetwatch.statements import statement
@@ -57,6 +64,7 @@ class Fire:
     of: tuple[str, str]  # as in a line of the log: kind, and which
     what: str
     url: str
+    over_at: datetime | None = None  # when it would have been reported that it is over
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +76,7 @@ class Rehearsal:
     fired: int = 0
     # There were more than what is kept can tell.
     is_least: bool = False
-    # By its pause, in a day.
+    # By its pause, in a day; what is raised in one minute is one message.
     messages: int = 0
     shown: Sequence[Fire] = ()  # the newest first
 
@@ -96,6 +104,8 @@ class _Found:
     fires: Sequence[Fire]
     is_least: bool
     since: datetime
+    # How far apart those looks are by which a fire's time is known.
+    apart: timedelta = timedelta(minutes=1)
 
 
 def rehearse(rule: AlertRule, *, now: datetime) -> Rehearsal:
@@ -110,27 +120,35 @@ def rehearse(rule: AlertRule, *, now: datetime) -> Rehearsal:
             evidence = _of_usual(rule, begin, now=now)
         case RuleKind.FELL | RuleKind.WAVE | RuleKind.GONE:
             evidence = _of_happenings(rule, begin, now=now)
+        case RuleKind.WORDS:
+            evidence = _of_words(rule, begin, now=now)
+        case RuleKind.QUIET:
+            evidence = _of_silence(rule, begin, now=now)
         case _:
             evidence = _of_log(rule, begin)
     if evidence is None or now - evidence.since < _TOLD_FROM:
         return Rehearsal(None, now)
     fires = sorted(evidence.fires, key=lambda fire: fire.at, reverse=True)
     since = begin if evidence.since - begin <= _ALMOST else evidence.since
-    alerts = _alerts(fires, rule.rest) * (_REHEARSED / (now - since))
+    messages = _messages(fires, rule.rest, evidence.apart) * (_REHEARSED / (now - since))
     return Rehearsal(
-        since, now, len(fires), evidence.is_least, round(alerts), tuple(fires[:SHOWN_MOST])
+        since, now, len(fires), evidence.is_least, round(messages), tuple(fires[:SHOWN_MOST])
     )
 
 
-def _alerts(fires: Iterable[Fire], rest: timedelta) -> int:
-    """How many are not in the pause after another one about the same thing."""
+def _messages(fires: Iterable[Fire], rest: timedelta, apart: timedelta) -> float:
+    """Of those that are not in the pause after another one about the same thing: in how many
+    minutes some are raised, since these are one message. Where times are known by looks that are
+    further apart, as many as are likely."""
     last: dict[tuple[str, str], datetime] = {}
-    count = 0
+    raised: Counter[int] = Counter()
     for fire in sorted(fires, key=lambda fire: fire.at):
         if fire.of not in last or fire.at - last[fire.of] >= rest:
             last[fire.of] = fire.at
-            count += 1
-    return count
+            told = [one for one in (fire.at, fire.over_at) if one is not None]
+            raised.update(int(one.timestamp() // apart.total_seconds()) for one in told)
+    minutes = apart / timedelta(minutes=1)
+    return sum(minutes * (1 - (1 - 1 / minutes) ** count) for count in raised.values())
 
 
 def _of_velocity(rule: AlertRule, begin: datetime, *, now: datetime) -> _Found | None:
@@ -157,7 +175,7 @@ def _of_velocity(rule: AlertRule, begin: datetime, *, now: datetime) -> _Found |
             what = f"{theirs[tweet]} gained {round(velocity):,} {rule.metric} an hour."
             fires.append(_fire(at, tweet, what))
         last[tweet] = at
-    return _Found(fires, is_least or is_cut, max(begin, since - HEADS_APART))
+    return _Found(fires, is_least or is_cut, max(begin, since - HEADS_APART), HEADS_APART)
 
 
 def _of_milestone(rule: AlertRule, begin: datetime, *, now: datetime) -> _Found | None:
@@ -226,6 +244,52 @@ def _of_happenings(rule: AlertRule, begin: datetime, *, now: datetime) -> _Found
     return _Found(fires, is_cut, max(begin, since - HEADS_APART))
 
 
+def _of_words(rule: AlertRule, begin: datetime, *, now: datetime) -> _Found | None:
+    """Of the newest texts; where there are more, of the time from which these are."""
+    since = _kept_since(GainHead.objects.filter(minutes=Window.HOUR, metric="likes"))
+    if since is None:
+        return None
+    first = first_id_at(int((begin - NEW_FOR).timestamp() * 1000))
+    match rule.about:
+        case AlertRule.About.AUTHOR:
+            tweets = Tweet.objects.filter(author=rule.of, id__gte=first)
+            ids = list(tweets.order_by("-id").values_list("id", flat=True)[:_FOUND_MOST])
+        case AlertRule.About.SOURCE:
+            yields = SourceTweet.objects.filter(source=rule.of, tweet_id__gte=first)
+            newest = yields.order_by("-tweet_id").values_list("tweet_id", flat=True)
+            ids = list(newest[:_FOUND_MOST])
+        case _:
+            texts = TweetText.objects.filter(pk__gte=first).order_by("-pk")
+            ids = list(texts.values_list("pk", flat=True)[:_FOUND_MOST])
+    if len(ids) == _FOUND_MOST:
+        since = max(since, born_at(ids[-1]))
+    asked = {**searched_as([rule]), "mosts": [_FOUND_MOST]}
+    matching = {tweet: tweet for _, tweet, _ in with_words([rule], ids, **asked)}
+    theirs, is_cut = _theirs(rule, matching, now=now)
+    came = Tweet.objects.filter(pk__among=theirs).values_list("pk", "tracked_at")
+    fires = [
+        _fire(at, tweet, f"{theirs[tweet]} {verb_of_words(rule)}.")
+        for tweet, at in came
+        if max(begin, since) <= at < born_at(tweet) + NEW_FOR
+    ]
+    return _Found(fires, is_cut, max(begin, since - HEADS_APART))
+
+
+def _of_silence(rule: AlertRule, begin: datetime, *, now: datetime) -> _Found | None:
+    """By the times of its newest posts, whenever these came in."""
+    posts = newest_posts(rule, most=_FOUND_MOST)
+    name = names_of([rule]).get(rule.pk)
+    if not posts or name is None:
+        return None
+    of, sentence = (rule.about, str(rule.of)), quiet_sentence(name, rule.lasting)
+    fires = [
+        Fire(silence.alert_at, of, sentence, page_of(rule), silence.until)
+        for silence in silences(rule, posts, now=now)
+        if silence.alert_at >= begin
+    ]
+    return _Found(fires, is_least=False, since=max(begin, born_at(posts[-1])))
+
+
 def _of_log(rule: AlertRule, begin: datetime) -> _Found | None:
     """What rules that ask the same raised: the rule itself, or the one that has run for longest."""
     logged = AlertNotice.objects.filter(kind=AlertNotice.Kind.ALERT, at__gte=begin)
@@ -239,12 +303,16 @@ def _of_log(rule: AlertRule, begin: datetime) -> _Found | None:
         return None
     # What tweetwatch finds by itself is logged without a rule, too.
     notices = logged.filter(rule=like) if like else logged.filter(rule=None, rule_name="")
-    fires = [
-        Fire(notice.at, (line["kind"], line["of"]), line["what"], line["url"])
-        for notice in notices.order_by("-pk")[:_NOTICES_MOST]
-        for line in notice.lines
-        if line["state"] == "down" and (rule.of is None or line["of"] == str(rule.of))
-    ]
+    fires, over = [], dict[tuple[str, str], datetime]()
+    for notice in notices.order_by("-pk")[:_NOTICES_MOST]:
+        for line in notice.lines:
+            of = (line["kind"], line["of"])
+            if rule.of is not None and line["of"] != str(rule.of):
+                continue
+            if line["state"] == "back":
+                over[of] = notice.at
+            else:
+                fires.append(Fire(notice.at, of, line["what"], line["url"], over.pop(of, None)))
     return _Found(fires, is_least=False, since=max(begin, like.made_at) if like else begin)
 
 

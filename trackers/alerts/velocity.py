@@ -86,14 +86,19 @@ def _describe_velocity(fast_tweet: Fast, author: str) -> str:
 
 
 def tweet_finding(
-    rule: AlertRule, tweet: int, wrong: str, *, is_moment: bool = False
+    rule: AlertRule,
+    tweet: int,
+    wrong: str,
+    *,
+    is_moment: bool = False,
+    rest: timedelta | None = None,
 ) -> Observation:
-    """The end of it is not reported."""
+    """The end of it is not reported. `rest`: another one than the rule's."""
     return Observation(
         *("tweet", str(tweet), wrong, "", f"/tweets/{tweet}/"),
         rule=rule.pk,
         patience=NO_PATIENCE,
-        rest=rule.rest,
+        rest=rest or rule.rest,
         is_moment=is_moment,
         is_event=rule.by_event,
         data={"rule": rule.name},

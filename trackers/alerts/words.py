@@ -56,6 +56,12 @@ def condition(rule: AlertRule) -> str:
             return f"{_whose(rule)} has a second wave"
         case kind.GONE:
             return f"{_whose(rule)} is deleted, hidden or edited"
+        case kind.WORDS:
+            which = "any" if rule.any_word else "all"
+            return f"{_whose(rule)} comes in that has {which} of: {rule.words}"
+        case kind.QUIET:
+            brought = "source" if rule.about == AlertRule.About.SOURCE else "author"
+            return f"nothing new comes from {brought} {rule.of} for {spoken(rule.lasting)}"
         case kind.LATENESS:
             return (
                 f"the most overdue tweet is more than {spoken(rule.late_by)} late for "
@@ -86,7 +92,7 @@ def _whose(rule: AlertRule) -> str:
     return "a tweet"
 
 
-def title(kind: str, about: str, of: str, metric: str) -> str:
+def title(kind: str, about: str, of: str, metric: str, words: str) -> str:
     """The default name of a rule. `of`: what it is about, as a person knows it."""
     what = {
         AlertRule.Kind.VELOCITY: f"fast {metric}",
@@ -95,6 +101,8 @@ def title(kind: str, about: str, of: str, metric: str) -> str:
         AlertRule.Kind.FELL: f"falling {metric}",
         AlertRule.Kind.WAVE: "second wave",
         AlertRule.Kind.GONE: "deleted or edited",
+        AlertRule.Kind.WORDS: f"new: {words}",
+        AlertRule.Kind.QUIET: "quiet",
     }.get(AlertRule.Kind(kind), str(AlertRule.Kind(kind).label))
     whose = "" if about == AlertRule.About.ANY else f", {about} {of}"
     return f"{what[:1].upper()}{what[1:]}{whose}"

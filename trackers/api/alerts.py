@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from django.http import HttpRequest
 from django.utils import timezone
 from ninja import Router, Schema
-from pydantic import Field, StrictFloat, StrictInt, StrictStr, WithJsonSchema
+from pydantic import Field, StrictBool, StrictFloat, StrictInt, StrictStr, WithJsonSchema
 
 from trackers.alerts.forms import RuleForm
 from trackers.alerts.models import AlertRule
@@ -42,6 +42,8 @@ class RuleIn(Strict):
     minutes: Window = Window.HOUR
     at: Annotated[StrictInt, Field(ge=0, le=10**15)] | None = None
     times: Annotated[StrictFloat | StrictInt, Field(ge=0, le=1000)] | None = None
+    words: Annotated[StrictStr, Field(max_length=200)] = ""
+    any_word: StrictBool = False
     late_by: LengthText = ""
     lasting: LengthText = ""
     rest: LengthText = ""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from trackers.tweets.entities import ENTITY_COLUMNS, entities_json
+from trackers.tweets.newcomers import noting_newcomers
 from trackers.tweets.uncounted import noting_uncounted
 from trackers.xapi.results import Post
 from tweetwatch.database import cursor
@@ -15,6 +16,7 @@ _DESCRIBE = statement(
     "describe",
     entities=ENTITY_COLUMNS,
     uncounted=noting_uncounted("SELECT id FROM tweets"),
+    newcomers=noting_newcomers("SELECT id FROM tweets"),
 )
 
 # Locks: the tweets, in the order of ids, as everywhere.

@@ -157,6 +157,32 @@ def test_milestones_come_from_happenings_and_from_the_largest_gains():
     ]
 
 
+def test_a_storm_is_one_message():
+    looked(DAY)
+    for id in range(1, 31):
+        tweet(id)
+        Happening.objects.create(
+            what="fell", tweet_id=id, at=NOW - (2 if id % 2 else 5) * HOUR - timedelta(seconds=id),
+            figures={"metric": "likes", "before": 100, "after": 60},
+        )  # fmt: skip
+
+    tried = asked("fell", metric="likes", rest=DAY)
+
+    assert (tried.fired, tried.messages) == (30, 2)
+
+
+def test_tweets_that_one_look_at_the_lists_found_were_not_all_raised_in_one_minute():
+    looked(DAY)
+    for id in range(1, 31):
+        moves(tweet(id), 2000)
+    looked(HOUR)
+
+    tried = asked("velocity", **FAST)
+
+    # Thirty in fifteen minutes leave hardly a minute without one.
+    assert (tried.fired, tried.messages) == (30, 13)
+
+
 def test_scores_that_rose_come_from_rises_that_rules_read():
     looked(DAY)
     for id, likes in ((1, 500), (2, 20), (3, 500)):
@@ -195,6 +221,9 @@ def test_lasting_kinds_come_from_the_log_of_a_rule_like_it():
             rule=like, at=NOW - hours * HOUR, lines=[{**line, "state": state}]
         )
 
-    assert told(asked("credential", rest=HOUR)) == [(2 * HOUR, "It fails.")]
+    tried = asked("credential", rest=HOUR)
+    assert told(tried) == [(2 * HOUR, "It fails.")]
+    # One when it began, and one when it was over.
+    assert tried.messages == 2
     assert asked("budget", rest=HOUR).since is None
     assert asked("trouble", rest=HOUR).fired == 0

@@ -11,9 +11,11 @@ from django.contrib.auth.models import User
 
 from tests.alerts.conftest import NOW, minute, rule
 from tests.plans import watched
+from trackers.alerts.membership import searched_as
 from trackers.alerts.models import AlertRule, HappeningPlace
 from trackers.alerts.rehearsal import rehearse
 from trackers.alerts.unusual import MAX_RISES
+from trackers.alerts.worded import with_words
 from trackers.ingest.sources.models import Source
 from trackers.saved_views.models import SavedView
 from trackers.tweets.models import Author
@@ -124,6 +126,8 @@ def test_no_alert_rule_scans_the_table_of_tweets(monkeypatch):
     rule("milestone", metric="likes", at=10)
     for kind in ("lateness", "credential", "source", "budget"):
         rule(kind)
+    rule("quiet", about="author", of=7)
+    rule("quiet", about="source", of=source.pk)
 
     def fill_rises():
         with cursor() as db:
@@ -145,10 +149,26 @@ def test_no_alert_rule_scans_the_table_of_tweets(monkeypatch):
     assert max(one.rows for one in large) <= 8000, max(large, key=lambda one: one.rows)
 
 
+def test_words_are_looked_for_in_what_came_alone(monkeypatch):
+    source = filled(FILL)
+    abouts = {"any": None, "author": 7, "source": source.pk}
+    rules = [rule("words", words="post -5", about=about, of=of) for about, of in abouts.items()]
+    ids = [n << 22 for n in range(1, 4001)]
+    with watched(monkeypatch) as watch:
+        found = with_words(rules, ids, **searched_as(rules))
+
+    assert {id for id, _, _ in found} == {one.pk for one in rules}
+    large = [one for one in watch.reached if one.table in LARGE]
+    assert {"trackers_tweettext", "trackers_sourcetweet"} <= {one.table for one in large}
+    assert [one for one in large if one.how == "Seq Scan"] == []
+    assert max(one.rows for one in large) <= 4000, max(large, key=lambda one: one.rows)
+
+
 def test_no_rehearsal_scans_a_table(monkeypatch):
     source = filled((*FILL, *FILL_DAY))
     abouts = ({}, {"about": "author", "of": 7}, {"about": "source", "of": source.pk})
     kinds = {"velocity": {"at": 3000}, "usual": {"times": 2}, "milestone": {"at": 10}, "fell": {}}
+    quiet = [AlertRule(kind="quiet", **about) for about in abouts if about]
     asked = [
         AlertRule(kind=kind, metric="likes", **params, **about)
         for kind, params in kinds.items()
@@ -162,7 +182,7 @@ def test_no_rehearsal_scans_a_table(monkeypatch):
     rule("fell", metric="likes")
     HappeningPlace.objects.create(reached=0, handled=[])
     with watched(monkeypatch) as watch:
-        for alert_rule in asked:
+        for alert_rule in (*asked, *quiet):
             rehearse(alert_rule, now=NOW)
         minute()
 

@@ -31,6 +31,8 @@ _KIND_HELP = {
     RuleKind.FELL: "Likes, views or another metric fall by a tenth, as when X removes spam.",
     RuleKind.WAVE: "After it calmed down, it grows again as it did at first.",
     RuleKind.GONE: "X does not show it any more, or its author changed it.",
+    RuleKind.WORDS: "As it comes in: words and phrases that you choose.",
+    RuleKind.QUIET: "Nothing new has come from it for hours that you choose.",
     RuleKind.LATENESS: "Tweets are not checked in time.",
     RuleKind.CREDENTIAL: "X refuses its keys, or its token cannot be renewed.",
     RuleKind.SOURCE: "Its polls miss posts, or X does not show it.",

@@ -22,6 +22,7 @@ from trackers.ingest.sources import days
 from trackers.ingest.track_all import TrackedAll, track_all
 from trackers.jobs import queue
 from trackers.jobs.queue import Batch
+from trackers.tweets.newcomers import noting_newcomers
 from trackers.tweets.uncounted import noting_uncounted
 from tweetwatch.database import array, cursor
 
@@ -39,7 +40,8 @@ YIELDED = f"""
         ON CONFLICT DO NOTHING
         RETURNING tweet_id
     ),
-    uncounted AS ({noting_uncounted("SELECT tweet_id AS id FROM yielded")})
+    uncounted AS ({noting_uncounted("SELECT tweet_id AS id FROM yielded")}),
+    newcomers AS ({noting_newcomers("SELECT tweet_id AS id FROM yielded")})
     SELECT tweet_id FROM yielded
 """
 

@@ -30,6 +30,7 @@ from trackers.ingest.sources.source_events import publish_hidden, publish_leak
 from trackers.ingest.track import edits, has_figures, histories, track_chunk
 from trackers.jobs.queue import Batch
 from trackers.schedule.intervals import Plan
+from trackers.tweets.newcomers import noting_newcomers
 from trackers.tweets.record import Measured, mark_paid, record
 from trackers.tweets.uncounted import noting_uncounted
 from trackers.tweets.versions import known_as, learn
@@ -125,7 +126,8 @@ _YIELD = f"""
         ON CONFLICT DO NOTHING
         RETURNING tweet_id, late
     ),
-    uncounted AS ({noting_uncounted("SELECT tweet_id AS id FROM yielded")})
+    uncounted AS ({noting_uncounted("SELECT tweet_id AS id FROM yielded")}),
+    newcomers AS ({noting_newcomers("SELECT tweet_id AS id FROM yielded")})
     SELECT tweet_id, late FROM yielded
 """
 

@@ -24,6 +24,7 @@ from trackers.ingest.stream.listeners import Listeners
 from trackers.ingest.stream.settings import Margins
 from trackers.ingest.track import edits, histories, track_chunk
 from trackers.money import ledger
+from trackers.tweets.newcomers import noting_newcomers
 from trackers.tweets.presence import counting_presences
 from trackers.tweets.uncounted import noting_uncounted
 from trackers.tweets.versions import known_as, learn
@@ -52,7 +53,8 @@ _YIELD = f"""
         ON CONFLICT DO NOTHING
         RETURNING source_id, tweet_id
     ),
-    uncounted AS ({noting_uncounted("SELECT tweet_id AS id FROM yielded")})
+    uncounted AS ({noting_uncounted("SELECT tweet_id AS id FROM yielded")}),
+    newcomers AS ({noting_newcomers("SELECT tweet_id AS id FROM yielded")})
     SELECT source_id, tweet_id FROM yielded
 """
 _PAY = statement(

@@ -85,13 +85,31 @@ _PARSE_TERMS = f"""
 """
 
 
-def parse_search(typed: str) -> Search | None:
-    """The search for what was typed; None if it has no word, or only words to exclude."""
+def _parsed(typed: str) -> list[tuple[Term, str, str]]:
+    """Each term as a phrase, and as words in any order; both are empty where it has no word."""
     terms = list(_split_terms(re.sub(_LINKS, " ", typed, flags=re.IGNORECASE)))
     with cursor() as db:
         queries = db.execute(_PARSE_TERMS, {"terms": [term.text for term in terms]}).fetchall()
+    return [(term, *both) for term, both in zip(terms, queries, strict=True)]
+
+
+def whole_words(typed: str, *, any_word: bool) -> str | None:
+    """What a text must match to have all that was typed, or any of it, and nothing that is
+    excluded: words are whole ones. None as for `parse_search`."""
+    parsed = [one for one in _parsed(typed) if one[1]]
+    wanted = [f"({phrase})" for term, phrase, _ in parsed if term.wanted]
+    if not wanted:
+        return None
+    found = (" | " if any_word else " & ").join(wanted)
+    unwanted = [f"!({phrase})" for term, phrase, _ in parsed if not term.wanted]
+    return " & ".join([f"({found})", *unwanted])
+
+
+def parse_search(typed: str) -> Search | None:
+    """The search for what was typed; None if it has no word, or only words to exclude."""
+    parsed = _parsed(typed)
     exact, loose, patterns = [], [], []
-    for term, (phrase, plain) in zip(terms, queries, strict=True):
+    for term, phrase, plain in parsed:
         if not phrase:
             continue
         if not term.wanted:
@@ -104,6 +122,6 @@ def parse_search(typed: str) -> Search | None:
         patterns += [f"%{piece}%" for piece in _WORD_PIECE.findall(term.text)]
     if not loose:
         return None
-    bare = all(term.wanted and not term.quoted for term in terms)
+    bare = all(term.wanted and not term.quoted for term, _, _ in parsed)
     longest = sorted(patterns, key=len, reverse=True)[:_MAX_PATTERNS]
     return Search(" & ".join(exact), " & ".join(loose), tuple(longest), bare)

@@ -31,7 +31,8 @@ tweets AS (
     FROM held WHERE t.id = ANY(ARRAY[held.id])
     RETURNING t.id
 ),
-uncounted AS ({uncounted})
+uncounted AS ({uncounted}),
+newcomers AS ({newcomers})
 INSERT INTO trackers_tweettext (tweet_id, text, lang, edit_history, conversation_id,
                                 replied_to, quoted, retweeted, media_keys, kind,
                                 hashtags, cashtags, mentions, domains, links)

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from django.db.models.functions import Lower
 
 from trackers.tweets.finding.direction import Direction, FoundIds
+from trackers.tweets.newcomers import noting_newcomers
 from trackers.tweets.tags.models import TweetTag
 from trackers.tweets.uncounted import noting_uncounted
 from tweetwatch.pieces import select_count
@@ -29,7 +30,8 @@ _TAG_TWEETS = f"""
         ON CONFLICT DO NOTHING
         RETURNING tweet_id AS id
     ),
-    uncounted AS ({noting_uncounted("SELECT id FROM tagged")})
+    uncounted AS ({noting_uncounted("SELECT id FROM tagged")}),
+    newcomers AS ({noting_newcomers("SELECT id FROM tagged")})
     SELECT count(*) FROM tagged
 """
 _UNTAG_TWEETS = f"""
