@@ -20,8 +20,19 @@ from trackers.jobs import pausing
 from trackers.outbox.findings import NO_PATIENCE, Observation
 from trackers.tweets.models import Tweet
 from trackers.tweets.snowflake import born_at
+from tweetwatch.database import array, cursor
 
 _AUTHOR, _SOURCE = AlertRule.About.AUTHOR, AlertRule.About.SOURCE
+_NEWEST = """
+    SELECT rule.id, CASE rule.about
+        WHEN 'author' THEN (
+            SELECT id FROM trackers_tweet WHERE author_id = rule.of ORDER BY id DESC LIMIT 1)
+        ELSE (
+            SELECT tweet_id FROM trackers_sourcetweet
+            WHERE source_id = rule.of ORDER BY tweet_id DESC LIMIT 1)
+        END
+    FROM unnest(%(rules)s::bigint[], %(abouts)s::text[], %(ofs)s::bigint[]) AS rule(id, about, of)
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,13 +50,14 @@ def quiet_findings(
     if not rules or pausing.paused_all():
         return [], set()
     listened, names = _listened_until(rules, now=now), names_of(rules)
+    newest_of = _newest_post_of(rules)
     observations, judged = [], set()
     for rule in rules:
         until, name = listened.get(rule.pk), names.get(rule.pk)
         if until is None or name is None:
             continue
         judged.add(rule.pk)
-        newest = next(iter(newest_posts(rule, most=1)), None)
+        newest = newest_of[rule.pk]
         if newest is not None:
             silence = until - born_at(newest)
             wrong = quiet_sentence(name, silence)
@@ -69,6 +81,17 @@ def quiet_sentence(name: str, silence: timedelta) -> str:
 
 def page_of(rule: AlertRule) -> str:
     return f"/{rule.about}s/{rule.of}/"
+
+
+def _newest_post_of(rules: Sequence[AlertRule]) -> dict[int, int | None]:
+    """By rule."""
+    params = {
+        "rules": array(rule.pk for rule in rules),
+        "abouts": array(rule.about for rule in rules),
+        "ofs": array(rule.of for rule in rules),
+    }
+    with cursor() as db:
+        return dict(db.execute(_NEWEST, params).fetchall())
 
 
 def newest_posts(rule: AlertRule, *, most: int) -> list[int]:

@@ -3,9 +3,12 @@
 from datetime import timedelta
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
 from tests.alerts.conftest import HOUR, MINUTE, NOW, minute, rule, tweet
 from trackers.alerts.models import AlertNotice, AlertRule
+from trackers.alerts.quiet import quiet_findings
 from trackers.alerts.rehearsal import rehearse
 from trackers.ingest.sources.models import Source, SourceTweet
 from trackers.ingest.stream.models import Stream
@@ -114,3 +117,18 @@ def test_a_rehearsal_finds_the_silences_of_a_day():
     )
     quiet = AlertRule(kind="quiet", about="author", of=8, lasting=HOUR, rest=HOUR)
     assert rehearse(quiet, now=NOW).since is None
+
+
+def test_many_rules_are_judged_by_as_many_statements_as_two():
+    source = reads()
+    posts(7 * HOUR, source=source)
+
+    def statements(number):
+        for _ in range(number):
+            rule("quiet", about="author", of=7, lasting=6 * HOUR)
+            rule("quiet", about="source", of=source.pk, lasting=6 * HOUR)
+        with CaptureQueriesContext(connection) as asked:
+            quiet_findings(AlertRule.objects.all(), now=NOW)
+        return len(asked)
+
+    assert statements(1) == statements(9)
