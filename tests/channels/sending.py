@@ -15,10 +15,13 @@ from trackers.channels.address import place_of
 from trackers.channels.claim import enqueue
 from trackers.channels.models import Channel
 from trackers.channels.send import ChannelLoop, ChannelSettings
+from trackers.channels.shapes import TYPED_SHAPES
 from trackers.events.delivery.egress import Egress
 from trackers.management.fake_services import Services, addresses, server
 from trackers.xapi.keys import Secrets
 
+# Those that are asked by ourselves.
+OWN_SHAPES = {kind: shape for kind, shape in TYPED_SHAPES.items() if not shape.extra}
 LOOPBACK = Egress((ip_network("127.0.0.0/8"),), plain_http=True)
 PUBLIC_URL = "https://watch.example"
 

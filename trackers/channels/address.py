@@ -7,16 +7,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from importlib.util import find_spec
 
 from django.conf import settings
 from django.core.exceptions import ValidationError
 
 from trackers.channels.shapes import SHAPES
 from trackers.channels.shapes.shape import Part
-from trackers.events.delivery.egress import fault_of
+from trackers.events.delivery.addresses import fault_of
 from trackers.xapi.keys import Secrets
 
 _MOST_LENGTH = 2000
+_NEEDS_EXTRA = (
+    "Whoever runs this server has to install {extra} first: pip install -r "
+    "requirements-channels.txt."
+)
 
 
 def checked_parts(
@@ -27,6 +32,8 @@ def checked_parts(
     shape = SHAPES.get(kind)
     if shape is None:
         raise ValidationError({"kind": f"The kinds of channels are {', '.join(SHAPES)}."})
+    if shape.extra and find_spec(shape.extra) is None:
+        raise ValidationError({shape.parts[0].name: _NEEDS_EXTRA.format(extra=shape.extra)})
     known = {part.name for part in shape.parts}
     if typed.keys() - known:
         # Unknown names are not shown: if names and values are mixed up, one of them is a secret.

@@ -49,6 +49,7 @@ class Channel(models.Model):
         GOOGLE_CHAT = "google_chat", SHAPES["google_chat"].label
         MATTERMOST = "mattermost", SHAPES["mattermost"].label
         MATRIX = "matrix", SHAPES["matrix"].label
+        APPRISE = "apprise", SHAPES["apprise"].label
         BROWSER = "browser", SHAPES["browser"].label
 
     name = models.CharField(max_length=80, unique=True)

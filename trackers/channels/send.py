@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
 
+from trackers.channels.by_apprise.calls import AppriseCalls
 from trackers.channels.claim import Claimed, claim_channels, settle, unreadable
 from trackers.channels.shapes import SHAPES
 from trackers.events.delivery.egress import Egress
@@ -44,6 +45,12 @@ class ChannelLoop:
         self.settings = settings
         self._stopping = asyncio.Event()
         self._database = DatabaseThread("channels")
+        self._apprise = AppriseCalls(
+            settings.egress,
+            connect=settings.connect,
+            total=settings.total,
+            wait=(settings.lease - settings.total) / 2,
+        )
         self._going: dict[asyncio.Task[None], DeliveryProgress] = {}
 
     def stop(self) -> None:
@@ -89,8 +96,9 @@ class ChannelLoop:
         if claimed.call is None:
             reading = unreadable()
         else:
-            answer = await sender.call(claimed.call, progress)
-            reading = SHAPES[claimed.kind].read(answer, claimed.parts)
+            shape = SHAPES[claimed.kind]
+            call = self._apprise.call if shape.extra else sender.call
+            reading = shape.read(await call(claimed.call, progress), claimed.parts)
         if reading.why:
             logger.warning("nothing was sent to the channel %s: %s", claimed.name, reading.why)
         try:

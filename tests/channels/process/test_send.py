@@ -10,12 +10,21 @@ from django.db.models import F
 from django.db.models.functions import Now
 from django.utils import timezone
 
-from tests.channels.sending import PUBLIC_URL, channel, due, line, sending, serving, tell, until
+from tests.channels.sending import (
+    OWN_SHAPES,
+    PUBLIC_URL,
+    channel,
+    due,
+    line,
+    sending,
+    serving,
+    tell,
+    until,
+)
 from tests.events.delivering import process
 from tests.events.receivers import Receiver, answers, hangs
 from trackers.channels.claim import give_up_old
 from trackers.channels.models import Channel, ChannelMessage
-from trackers.channels.shapes import TYPED_SHAPES
 from trackers.events.delivery.egress import Egress
 from trackers.management.fake_services import ServiceReply, Services
 
@@ -37,10 +46,10 @@ def has_failed(count=1):
 
 def test_channels_of_all_kinds_get_the_message():
     with serving() as (services, base), sending():
-        tell(*(channel(kind, base) for kind in TYPED_SHAPES))
+        tell(*(channel(kind, base) for kind in OWN_SHAPES))
         until(all_sent)
 
-    assert {one.service for one in services.arrived} == set(TYPED_SHAPES)
+    assert {one.service for one in services.arrived} == set(OWN_SHAPES)
     assert not Channel.objects.exclude(failing_since=None, reason="", claim=None).exists()
 
 
@@ -244,7 +253,7 @@ def test_two_processes_share_the_channels():
     assert len(services.arrived) == 60
 
 
-@pytest.mark.parametrize("kind", TYPED_SHAPES)
+@pytest.mark.parametrize("kind", OWN_SHAPES)
 def test_no_log_has_a_secret(kind, caplog):
     caplog.set_level(logging.DEBUG)
     with serving() as (services, base):
@@ -259,10 +268,7 @@ def test_no_log_has_a_secret(kind, caplog):
             until(all_sent)
 
     secrets = [
-        parts[part.name]
-        for part in TYPED_SHAPES[kind].parts
-        if part.is_secret
-        if part.name in parts
+        parts[part.name] for part in OWN_SHAPES[kind].parts if part.is_secret if part.name in parts
     ]
     assert secrets
     texts = (

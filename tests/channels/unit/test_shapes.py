@@ -8,10 +8,9 @@ from datetime import timedelta
 import pytest
 import uvloop
 
-from tests.channels.sending import LOOPBACK, serving
+from tests.channels.sending import LOOPBACK, OWN_SHAPES, serving
 from tests.events.receivers import Receiver, answers, drips, hangs, resets
 from trackers.channels.message import Line, Message
-from trackers.channels.shapes import TYPED_SHAPES
 from trackers.events.delivery.call import Answer
 from trackers.events.delivery.egress import Egress
 from trackers.events.delivery.post import Sender
@@ -21,7 +20,7 @@ from trackers.management.fake_services import addresses
 PATIENT, HURRIED = timedelta(seconds=20), timedelta(seconds=1.5)
 NASTY = "<b>*bold*</b> _x_ [a](b) `c` <!channel> <@U1> @everyone @all & | \\ ~ # > \u202e ${7*7}"
 LOG = "https://watch.example/alerts/log/?a=1&b=2"
-KINDS = pytest.mark.parametrize("kind", TYPED_SHAPES)
+KINDS = pytest.mark.parametrize("kind", OWN_SHAPES)
 
 
 def message(what="It gains.", *, count=1, rule="Fast", more=0):
@@ -42,7 +41,7 @@ def asked(*calls, egress=LOOPBACK, total=PATIENT):
 
 def read_at(url, kind, **how):
     """What the answer means of whoever listens there."""
-    shape, parts = TYPED_SHAPES[kind], addresses(url)[kind]
+    shape, parts = OWN_SHAPES[kind], addresses(url)[kind]
     [answer] = asked(shape.request(parts, message(), "key"), **how)
     return shape.read(answer, parts)
 
@@ -61,9 +60,9 @@ def read_at(url, kind, **how):
 def test_each_service_takes_what_its_shape_makes(kind, alerts):
     with serving() as (services, base):
         parts = addresses(base)[kind]
-        [answer] = asked(TYPED_SHAPES[kind].request(parts, alerts, "key"))
+        [answer] = asked(OWN_SHAPES[kind].request(parts, alerts, "key"))
 
-    assert TYPED_SHAPES[kind].read(answer, parts).why == ""
+    assert OWN_SHAPES[kind].read(answer, parts).why == ""
     [arrived] = services.arrived
     assert arrived.service == kind
     if len(alerts.lines) > 1:
@@ -78,7 +77,7 @@ def test_each_service_takes_what_its_shape_makes(kind, alerts):
 def test_texts_of_people_mention_no_person_and_are_no_links(kind):
     with serving() as (services, base):
         parts = addresses(base)[kind]
-        asked(TYPED_SHAPES[kind].request(parts, message(NASTY, rule=NASTY, count=2), "key"))
+        asked(OWN_SHAPES[kind].request(parts, message(NASTY, rule=NASTY, count=2), "key"))
     [arrived] = services.arrived
 
     match kind:
@@ -108,21 +107,21 @@ def test_no_secret_is_in_a_repr_or_a_refusal(kind):
     parts = addresses("https://chat.example")[kind]
     secrets = [
         value
-        for part in TYPED_SHAPES[kind].parts
+        for part in OWN_SHAPES[kind].parts
         if part.is_secret
         if (value := parts.get(part.name))
     ]
-    call = TYPED_SHAPES[kind].request(parts, message(), "key")
+    call = OWN_SHAPES[kind].request(parts, message(), "key")
     echo = json.dumps({"error": secrets[0], "message": secrets[0], "description": secrets[0]})
     answer = Answer(status=400, error="It answered 400 Bad Request.", text=echo.encode())
     plain = Answer(status=400, error="It answered 400 Bad Request.", text=secrets[0].encode())
 
-    texts = [repr(call), *(TYPED_SHAPES[kind].read(one, parts).why for one in (answer, plain))]
+    texts = [repr(call), *(OWN_SHAPES[kind].read(one, parts).why for one in (answer, plain))]
 
     assert secrets
     for text in texts:
         assert not any(secret in text for secret in secrets), text
-    assert all(secret not in TYPED_SHAPES[kind].shown(parts) for secret in secrets)
+    assert all(secret not in OWN_SHAPES[kind].shown(parts) for secret in secrets)
 
 
 @KINDS
@@ -197,7 +196,7 @@ def test_a_429_says_how_long_to_wait(kind):
 def test_a_wait_is_read_from_json_too(kind, body, seconds):
     answer = Answer(status=429, error="It answered 429.", text=json.dumps(body).encode())
 
-    wait = TYPED_SHAPES[kind].read(answer, addresses("https://a.example")[kind]).wait
+    wait = OWN_SHAPES[kind].read(answer, addresses("https://a.example")[kind]).wait
 
     assert wait == (None if seconds is None else timedelta(seconds=seconds))
 
@@ -243,7 +242,7 @@ def test_an_address_that_is_not_public_is_not_called(kind):
 def test_matrix_shows_what_is_sent_twice_once():
     with serving() as (services, base):
         parts = addresses(base)["matrix"]
-        call = TYPED_SHAPES["matrix"].request(parts, message(), "channel-1-7")
+        call = OWN_SHAPES["matrix"].request(parts, message(), "channel-1-7")
         first, second = asked(call, call)
 
     assert first.is_yes

@@ -10,7 +10,8 @@ import pytest
 from tests.authority import Authority
 from tests.events.process.test_post import LOOPBACK, PATIENT, deliver, outgoing
 from tests.events.receivers import Receiver, answers
-from trackers.events.delivery.egress import Egress, fault_of, refusal
+from trackers.events.delivery.addresses import fault_of, refusal
+from trackers.events.delivery.egress import Egress
 
 REFUSED = """
     0.0.0.0 0.1.2.3 10.0.0.1 10.255.255.255 100.64.0.1 100.127.255.255 127.0.0.1 127.255.0.1

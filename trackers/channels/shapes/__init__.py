@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from trackers.channels.shapes.apprise import APPRISE
 from trackers.channels.shapes.browser import BROWSER
 from trackers.channels.shapes.discord import DISCORD
 from trackers.channels.shapes.google_chat import GOOGLE_CHAT
@@ -23,6 +24,7 @@ SHAPES: dict[str, ServiceShape] = {
     "google_chat": GOOGLE_CHAT,
     "mattermost": MATTERMOST,
     "matrix": MATRIX,
+    "apprise": APPRISE,
     "browser": BROWSER,
 }
 TYPED_SHAPES = {kind: shape for kind, shape in SHAPES.items() if shape.is_typed}

@@ -70,6 +70,8 @@ class ServiceShape:
     gone: frozenset[int] = frozenset((410,))
     # Whether people type the address. A browser gives its own, and is removed once it is gone.
     is_typed: bool = True
+    # The module of an extra that sends, in a process of its own (`channels.by_apprise`).
+    extra: str = ""
     # What a person may see of the address.
     shown: Callable[[Parts], str] = lambda parts: host_of(parts["url"])
 
@@ -106,7 +108,7 @@ class ServiceShape:
         hidden = set()
         for part in self.parts:
             if part.is_secret and (value := parts.get(part.name, "")):
-                hidden |= {value, *re.split(r"[/?&=:]", value)}
+                hidden |= {value, *re.split(r"[/?&=:@]", value)}
         return {one for one in hidden if len(one) >= _LEAST_HIDDEN}
 
 

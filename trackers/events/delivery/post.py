@@ -30,12 +30,11 @@ import aiohttp
 from aiohttp.client_proto import ResponseHandler
 from aiohttp.connector import Connection
 
+from trackers.events.delivery.addresses import RefusedError, fault_of
 from trackers.events.delivery.call import READ_BYTES, Answer, Call, retry_after
 from trackers.events.delivery.egress import (
     Egress,
-    RefusedError,
     Resolver,
-    fault_of,
     open_socket,
     trusting,
 )
@@ -178,7 +177,7 @@ class Sender:
             answer.status = answer.status or answer.status_read
             error = "" if answer.status else self._describe_failure(failure, call)
         answer.took = timedelta(seconds=time.monotonic() - began)
-        answer.error = error or ("" if answer.is_yes else _status_sentence(answer.status))
+        answer.error = error or ("" if answer.is_yes else status_sentence(answer.status))
         return answer
 
     async def _request(self, call: Call, answer: Answer, progress: DeliveryProgress) -> None:
@@ -257,7 +256,7 @@ def _headers_of(delivery: Delivery, *, now: float) -> dict[str, str]:
     return headers | signed(str(delivery.batch.uid), delivery.body, signing, at=int(now))
 
 
-def _status_sentence(status: int | None) -> str:
+def status_sentence(status: int | None) -> str:
     if status is None:
         return ""
     known = {one.value: one.phrase for one in HTTPStatus}

@@ -4,6 +4,7 @@ import html
 import io
 import json
 import re
+import sys
 from datetime import timedelta
 
 import pytest
@@ -15,11 +16,10 @@ from django.utils import timezone
 
 from tests.alerts.conftest import rule
 from tests.api.conftest import Program
-from tests.channels.sending import channel, line, tell
+from tests.channels.sending import OWN_SHAPES, channel, line, tell
 from trackers import roles
 from trackers.channels import acts
 from trackers.channels.models import Channel, ChannelMessage
-from trackers.channels.shapes import TYPED_SHAPES
 from trackers.management.fake_services import addresses
 
 BASE = "https://chat.example"
@@ -40,9 +40,7 @@ def words(reply):
 def secrets_of(kind):
     parts = addresses(BASE)[kind]
     return [
-        parts[part.name]
-        for part in TYPED_SHAPES[kind].parts
-        if part.is_secret and part.name in parts
+        parts[part.name] for part in OWN_SHAPES[kind].parts if part.is_secret and part.name in parts
     ]
 
 
@@ -53,10 +51,10 @@ def test_without_channels_the_page_says_what_one_is(staff):
     assert "Add one" in page
 
 
-@pytest.mark.parametrize("kind", TYPED_SHAPES)
+@pytest.mark.parametrize("kind", OWN_SHAPES)
 def test_a_channel_of_each_kind_is_added_and_its_secrets_are_on_no_page(staff, kind, caplog):
     form = words(staff.get(f"{ADD}?kind={kind}"))
-    for part in TYPED_SHAPES[kind].parts:
+    for part in OWN_SHAPES[kind].parts:
         assert part.label in form
         assert part.help in form
 
@@ -76,6 +74,21 @@ def test_a_channel_of_each_kind_is_added_and_its_secrets_are_on_no_page(staff, k
     assert "already exists" in words(pages[-1])
     assert "Enter the hidden fields again" in words(pages[-1])
     assert not any(secret in caplog.text for secret in secrets_of(kind))
+
+
+def test_without_apprise_the_form_says_what_to_install(staff, monkeypatch):
+    monkeypatch.setitem(sys.modules, "apprise", None)
+    page = words(staff.get(f"{ADD}?kind=apprise"))
+    assert "zulip" in page
+
+    reply = staff.post(
+        f"{ADD}?kind=apprise", {"name": "phones", "url": "pover://planted@planted-token"}
+    )
+
+    assert reply.status_code == 400
+    assert "pip install -r requirements-channels.txt" in words(reply)
+    assert "pover://planted@planted-token" not in reply.content.decode()
+    assert not Channel.objects.exists()
 
 
 def test_each_wrong_part_of_an_address_has_its_fault(staff):
@@ -195,7 +208,7 @@ def test_a_viewer_sees_channels_and_may_not_change_them(client):
     assert client.post(f"/alerts/channels/{made.pk}/test").status_code == 403
 
 
-@pytest.mark.parametrize("kind", TYPED_SHAPES)
+@pytest.mark.parametrize("kind", OWN_SHAPES)
 def test_the_api_takes_an_address_and_gives_none(client, kind):
     program = Program(client, User.objects.create_superuser("ada"))
     program.ask("POST", "channels", {"name": "ops", "kind": kind, "address": addresses(BASE)[kind]})

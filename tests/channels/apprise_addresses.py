@@ -1,0 +1,51 @@
+"""An address of each of Apprise's services that a channel may be at."""
+
+TOKEN = "a1b2c3d4" * 5  # planted: it may get nowhere
+KEY = "a1b2c3d4-a1b2-4a1b-8a1b-a1b2c3d4a1b2"
+HOST = "localhost:{port}"
+
+# {port}: where a service of one's own listens.
+ADDRESSES = {
+    "bark": f"bark://{HOST}/{TOKEN}",
+    "barks": f"barks://{HOST}/{TOKEN}",
+    "betterstack": f"betterstack://{TOKEN}/a@b.example",
+    "chanify": f"chanify://{TOKEN}",
+    "dingtalk": f"dingtalk://{TOKEN}/",
+    "feishu": f"feishu://{TOKEN}",
+    "flock": f"flock://{TOKEN[:36]}",
+    "goalert": f"goalert://{HOST}/{KEY}",
+    "goalerts": f"goalerts://{HOST}/{KEY}",
+    "gotify": f"gotify://{HOST}/{TOKEN}",
+    "gotifys": f"gotifys://{HOST}/{TOKEN}",
+    "hassio": f"hassio://{HOST}/{TOKEN}",
+    "hassios": f"hassios://{HOST}/{TOKEN}",
+    "ifttt": f"ifttt://{TOKEN}@tweet",
+    "join": f"join://{TOKEN[:32]}",
+    "lark": f"lark://{TOKEN}",
+    "line": f"line://{TOKEN}/somebody",
+    "nctalk": f"nctalk://ada:{TOKEN}@{HOST}/room",
+    "nctalks": f"nctalks://ada:{TOKEN}@{HOST}/room",
+    "opsgenie": f"opsgenie://{TOKEN}",
+    "pagerduty": f"pagerduty://{TOKEN}@{TOKEN}",
+    "pagertree": f"pagertree://int_{TOKEN[:12]}",
+    "pbul": f"pbul://{TOKEN}",
+    "pover": f"pover://{TOKEN[:30]}@{TOKEN[:30]}",
+    "prowl": f"prowl://{TOKEN}",
+    "pushdeer": f"pushdeer://{HOST}/{TOKEN}",
+    "pushdeers": f"pushdeers://{HOST}/{TOKEN}",
+    "revolt": f"revolt://{TOKEN}/channel",
+    "ryver": f"ryver://organization/{TOKEN[:15]}",
+    "schan": f"schan://{TOKEN}",
+    "signal": f"signal://{HOST}/+4912345678901/+4912345678902",
+    "signals": f"signals://{HOST}/+4912345678901/+4912345678902",
+    "signl4": f"signl4://{TOKEN}",
+    "splunk": f"splunk://route@{TOKEN}",
+    "squadcast": f"squadcast://{TOKEN}",
+    "synology": f"synology://{HOST}/{TOKEN}",
+    "synologys": f"synologys://{HOST}/{TOKEN}",
+    "victorops": f"victorops://route@{TOKEN}",
+    "webex": f"webex://{TOKEN * 2}",
+    "wecombot": f"wecombot://{TOKEN}",
+    "wxteams": f"wxteams://{TOKEN * 2}",
+    "zulip": f"zulip://bot@organization/{TOKEN[:32]}",
+}
