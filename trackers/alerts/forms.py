@@ -254,6 +254,7 @@ class RuleForm(forms.ModelForm):
         elif kind == RuleKind.QUIET:
             self.fields["lasting"].label = "No post for at least"
             self.fields["lasting"].help_text = _QUIET_RANGE
+            self.fields["of"].help_text = "@name, a link, or a search as it is written."
         elif kind == RuleKind.USUAL:
             if self.is_new:
                 # Three times two likes is no news.
@@ -365,7 +366,7 @@ class RuleForm(forms.ModelForm):
             self.refuse("at", f"It has {has:,} already. Enter more.")
 
     def check_words(self, cleaned: dict[str, Any]) -> None:
-        if whole_words(cleaned["words"], any_word=cleaned["any_word"]) is None:
+        if whole_words([cleaned["words"]], any_word=[cleaned["any_word"]]) == [None]:
             self.refuse("words", "Enter a word that the text is to have.")
 
     def check_silence(self, cleaned: dict[str, Any]) -> None:

@@ -72,7 +72,8 @@ def with_words(
     and views are not looked at."""
     if not tweets:
         return []
-    queries = [whole_words(rule.words, any_word=rule.any_word) or "" for rule in rules]
+    words, any_word = [rule.words for rule in rules], [rule.any_word for rule in rules]
+    queries = [query or "" for query in whole_words(words, any_word=any_word)]
     params = {
         "ids": array(sorted(tweets)), "queries": queries, "abouts": list(abouts), "ofs": list(ofs),
         "mosts": list(mosts),

@@ -4,6 +4,8 @@ from datetime import timedelta
 
 import pytest
 from django.contrib.auth.models import User
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from tests.alerts.conftest import HOUR, MINUTE, rule
@@ -168,6 +170,16 @@ def test_a_storm_is_one_message_and_a_backlog_is_read_in_turns(monkeypatch):
     assert len(minute(5)) == MAX_FINDINGS
     notice = AlertNotice.objects.order_by("pk").last()
     assert len(notice.lines) + notice.more == MAX_FINDINGS
+
+
+def test_the_words_of_all_rules_are_parsed_at_once():
+    for count in range(20):
+        rule("words", words=f"launch price{count}", any_word=True, name=f"rule {count}")
+    minute()
+    comes(posted(HOUR), "The launch")
+    with CaptureQueriesContext(connection) as queries:
+        assert len(minute(1)) == 20
+    assert sum("phraseto_tsquery" in one["sql"] for one in queries) == 1
 
 
 def test_a_rehearsal_reads_the_texts_of_a_day():

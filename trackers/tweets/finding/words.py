@@ -9,7 +9,7 @@ are split into single characters; a search for several of these is a search for 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from django.contrib.postgres.search import SearchVectorField
@@ -85,29 +85,35 @@ _PARSE_TERMS = f"""
 """
 
 
-def _parsed(typed: str) -> list[tuple[Term, str, str]]:
-    """Each term as a phrase, and as words in any order; both are empty where it has no word."""
-    terms = list(_split_terms(re.sub(_LINKS, " ", typed, flags=re.IGNORECASE)))
+def _parsed(texts: Iterable[str]) -> list[list[tuple[Term, str, str]]]:
+    """The terms of each text, as a phrase and as words in any order; both are empty where a term
+    has no word. One statement, however many texts there are."""
+    split = [list(_split_terms(re.sub(_LINKS, " ", text, flags=re.IGNORECASE))) for text in texts]
+    terms = [term.text for of_text in split for term in of_text]
     with cursor() as db:
-        queries = db.execute(_PARSE_TERMS, {"terms": [term.text for term in terms]}).fetchall()
-    return [(term, *both) for term, both in zip(terms, queries, strict=True)]
+        queries = iter(db.execute(_PARSE_TERMS, {"terms": terms}).fetchall())
+    return [[(term, *next(queries)) for term in of_text] for of_text in split]
 
 
-def whole_words(typed: str, *, any_word: bool) -> str | None:
-    """What a text must match to have all that was typed, or any of it, and nothing that is
-    excluded: words are whole ones. None as for `parse_search`."""
-    parsed = [one for one in _parsed(typed) if one[1]]
-    wanted = [f"({phrase})" for term, phrase, _ in parsed if term.wanted]
+def whole_words(typed: Sequence[str], *, any_word: Sequence[bool]) -> list[str | None]:
+    """Of each: what a text must match to have all that was typed, or any of it, and nothing that
+    is excluded: words are whole ones. None as for `parse_search`."""
+    both = zip(_parsed(typed), any_word, strict=True)
+    return [_whole_words(parsed, is_any=is_any) for parsed, is_any in both]
+
+
+def _whole_words(parsed: Iterable[tuple[Term, str, str]], *, is_any: bool) -> str | None:
+    phrases = [(term.wanted, phrase) for term, phrase, _ in parsed if phrase]
+    wanted = [f"({phrase})" for is_wanted, phrase in phrases if is_wanted]
     if not wanted:
         return None
-    found = (" | " if any_word else " & ").join(wanted)
-    unwanted = [f"!({phrase})" for term, phrase, _ in parsed if not term.wanted]
-    return " & ".join([f"({found})", *unwanted])
+    unwanted = [f"!({phrase})" for is_wanted, phrase in phrases if not is_wanted]
+    return " & ".join([f"({(' | ' if is_any else ' & ').join(wanted)})", *unwanted])
 
 
 def parse_search(typed: str) -> Search | None:
     """The search for what was typed; None if it has no word, or only words to exclude."""
-    parsed = _parsed(typed)
+    [parsed] = _parsed([typed])
     exact, loose, patterns = [], [], []
     for term, phrase, plain in parsed:
         if not phrase:
