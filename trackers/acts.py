@@ -8,8 +8,8 @@ module `acts`. What a page and the API need to know besides, such as the permiss
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 
@@ -39,3 +39,8 @@ class Act:
     button: str = ""
     # The thing is gone afterwards, and its page with it.
     leaves: bool = False
+
+
+def for_own(offered: Mapping[str, Act], permission: str) -> dict[str, Act]:
+    """The same acts on what is a person's own: there it takes no more than this permission."""
+    return {name: replace(act, permission=permission) for name, act in offered.items()}

@@ -8,13 +8,12 @@ from trackers.alerts.models import (
     AlertMute,
     AlertNotice,
     AlertPicture,
-    AlertPlace,
     AlertRule,
     AlertsRead,
-    HappeningPlace,
 )
+from trackers.alerts.places import AlertPlace, HappeningPlace
 from trackers.arrivals.models import Arrival, DeliveryBucket, Origin, TimelineDelivery
-from trackers.channels.models import Channel, ChannelMessage, PushKey
+from trackers.channels.models import Channel, ChannelMessage, OwnLimits, PushKey
 from trackers.credentials.models import Credential, Window
 from trackers.dashboards.models import Column, OverviewVisit
 from trackers.events.delivery.models import Attempt
@@ -177,6 +176,7 @@ __all__ = [
     "NotedTask",
     "Origin",
     "OverviewVisit",
+    "OwnLimits",
     "PackedCheckpoints",
     "PackedSamples",
     "PausedAll",

@@ -38,6 +38,7 @@ _HIDDEN = {
         "feedaddress",
         "feedstate",
         "idempotencykey",
+        "ownlimits",
         "overviewvisit",
         "pushkey",
         "timeformat",

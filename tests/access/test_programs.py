@@ -50,6 +50,7 @@ def lets_in(program, method, address, body):
         share=1,
         view=1,
         channel=1,
+        rule=1,
         kind="author",
         key=42,
     )

@@ -9,13 +9,23 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 
 from trackers.admin.actions import RedirectAdmin
+from trackers.admin.one_row import OneRowAdmin
 from trackers.admin.readonly import ReadOnlyAdmin
 from trackers.alerts.models import AlertMail, AlertNotice, AlertRule
+from trackers.channels.models import OwnLimits
 
 
 @admin.register(AlertRule)
 class AlertRuleAdmin(RedirectAdmin):
     page = "alert"
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[AlertRule]:
+        return super().get_queryset(request).seen_by(request.user)  # type: ignore[attr-defined]
+
+
+@admin.register(OwnLimits)
+class OwnLimitsAdmin(OneRowAdmin):
+    pass
 
 
 class MailInline(admin.TabularInline):

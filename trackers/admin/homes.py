@@ -13,6 +13,7 @@ from django.urls import URLPattern, path
 from django.utils import timezone
 from django.views.decorators.http import require_POST
 
+from trackers.admin.one_row import OneRowAdmin
 from trackers.history import in_admin
 from trackers.timelines import settings
 from trackers.timelines.acts import expire_unread, rebuild_all
@@ -22,14 +23,8 @@ from tweetwatch.amounts import amount
 
 
 @admin.register(HomeSettings)
-class HomeSettingsAdmin(admin.ModelAdmin):
+class HomeSettingsAdmin(OneRowAdmin):
     change_form_template = "admin/trackers/homesettings/change_form.html"
-
-    def has_add_permission(self, request: HttpRequest) -> bool:
-        return False
-
-    def has_delete_permission(self, request: HttpRequest, obj: HomeSettings | None = None) -> bool:
-        return False
 
     def formfield_for_dbfield(
         self, db_field: models.Field, request: HttpRequest, **kwargs: object
@@ -43,20 +38,6 @@ class HomeSettingsAdmin(admin.ModelAdmin):
                 help_text=db_field.help_text,
             )
         return super().formfield_for_dbfield(db_field, request, **kwargs)
-
-    def changelist_view(
-        self, request: HttpRequest, extra_context: dict[str, object] | None = None
-    ) -> HttpResponse | HttpResponseRedirect:
-        """There is only one row, so show it at once."""
-        return redirect("admin:trackers_homesettings_change", 1)
-
-    def get_object(
-        self, request: HttpRequest, object_id: str, from_field: str | None = None
-    ) -> HomeSettings | None:
-        """The row is created as soon as somebody opens it, however they got there."""
-        if object_id == "1":
-            HomeSettings.objects.get_or_create(pk=1)
-        return super().get_object(request, object_id, from_field)
 
     def change_view(
         self,

@@ -29,6 +29,7 @@ from django.utils.safestring import mark_safe
 from trackers import roles
 from trackers.acts import Done
 from trackers.admin.actions import ActingAdmin
+from trackers.alerts.models import AlertMail, AlertNotice
 from trackers.history import in_admin
 from trackers.roles import MAY, OWNER, ROLES, roles_of
 from trackers.tokens import acts
@@ -100,6 +101,13 @@ class PersonAdmin(ActingAdmin, UserAdmin):
     def role(self, user: User) -> str:
         held = {group.name for group in user.groups.all()}
         return " and ".join(one for one in ROLES if one in held)
+
+    def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Any:
+        """What goes with an account is its person's own: it is counted, and not named. The log of
+        alerts is deleted by nobody, but goes along, too."""
+        _, counts, lacking, protected = super().get_deleted_objects(objs, request)
+        lacking -= {str(AlertNotice._meta.verbose_name), str(AlertMail._meta.verbose_name)}
+        return [str(user) for user in objs], counts, lacking, protected
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[User]:
         return super().get_queryset(request).prefetch_related("groups")

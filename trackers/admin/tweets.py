@@ -10,6 +10,7 @@ from typing import Any
 from django.contrib import admin
 from django.core.paginator import Paginator
 from django.db import connection
+from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.utils.html import format_html
@@ -91,6 +92,9 @@ class MilestoneAdmin(admin.ModelAdmin):
     list_display = ("metric", "reached", "again")
     list_display_links = ("reached",)
     list_filter = ("metric",)
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Milestone]:
+        return Milestone.objects.shared()
 
     @admin.display(description="at", ordering="at")
     def reached(self, milestone: Milestone) -> str:

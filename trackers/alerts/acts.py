@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
@@ -10,11 +11,11 @@ from django.contrib.auth.models import User
 from django.utils import timezone
 
 from trackers import history
-from trackers.acts import Act, Done
+from trackers.acts import Act, Done, for_own
 from trackers.alerts import digest, mutes
 from trackers.alerts.digest_form import DigestForm
 from trackers.alerts.forms import RuleForm
-from trackers.alerts.models import AlertDigest, AlertMute, AlertRule
+from trackers.alerts.models import VIEW, AlertDigest, AlertMute, AlertRule
 from trackers.alerts.trial import try_out
 from trackers.history import Actor
 from trackers.tweets.models import Tweet
@@ -30,15 +31,23 @@ def save(form: RuleForm, actor: Actor) -> Done:
         form.instance.made_by_id = actor.user.pk
     rule = form.save()
     if form.is_new:
-        history.record(actor, [rule], "Added", flag=history.ADDITION)
+        _record(rule, actor, "Added", flag=history.ADDITION)
         return Done(f"{rule}: added. Send a test to see that it reaches you.")
-    history.record(actor, [rule], "Changed")
+    _record(rule, actor, "Changed")
     return Done(f"{rule}: changed.")
+
+
+def _record(rule: AlertRule, actor: Actor, what: str, *, flag: int = history.CHANGE) -> None:
+    """Of a person's own, the history says on the account that it was, and not which."""
+    if rule.owner is None:
+        history.record(actor, [rule], what, flag=flag)
+    else:
+        history.record(actor, [rule.owner], f"An alert rule of their own: {what.lower()}")
 
 
 def _test(rule: AlertRule, actor: Actor) -> Done:
     """Somebody waits for the mail server, at most EMAIL_TIMEOUT for each answer."""
-    history.record(actor, [rule], "Tested")
+    _record(rule, actor, "Tested")
     tested = try_out(
         rule, settings.EMAIL_SERVER, public_url=settings.PUBLIC_URL, now=timezone.now()
     )
@@ -47,20 +56,20 @@ def _test(rule: AlertRule, actor: Actor) -> Done:
 
 def _switch_on(rule: AlertRule, actor: Actor) -> Done:
     AlertRule.objects.filter(pk=rule.pk).update(enabled=True)
-    history.record(actor, [rule], "Switched on")
+    _record(rule, actor, "Switched on")
     return Done(f"{rule}: switched on. It is checked every minute.")
 
 
 def _switch_off(rule: AlertRule, actor: Actor) -> Done:
     AlertRule.objects.filter(pk=rule.pk).update(enabled=False)
-    history.record(actor, [rule], "Switched off")
+    _record(rule, actor, "Switched off")
     return Done(f"{rule}: switched off. Its log is kept.")
 
 
 def mute_rule(rule: AlertRule, actor: Actor, *, hours: int) -> Done:
     """Send nobody what it raises, for so long."""
     mutes.mute_rule(rule, hours=hours, now=timezone.now())
-    history.record(actor, [rule], f"Muted for {amount(hours, 'hour')}")
+    _record(rule, actor, f"Muted for {amount(hours, 'hour')}")
     return Done(f"{rule}: muted for {amount(hours, 'hour')}. The log and events go on.")
 
 
@@ -75,8 +84,13 @@ def mute_tweet(tweet: int, actor: Actor, *, hours: int) -> Done:
 def _unmute(rule: AlertRule, actor: Actor) -> Done:
     if not mutes.end_mute(rule):
         return Done(f"{rule}: It is not muted.", is_done=False)
-    history.record(actor, [rule], "Ended the mute")
+    _record(rule, actor, "Ended the mute")
     return Done(f"{rule}: no longer muted.")
+
+
+def permission_to_end(mute: AlertMute) -> str:
+    """What it takes, for a person who sees the mute."""
+    return CHANGE if mute.rule is None else acts_on(mute.rule)["unmute"].permission
 
 
 def end_mute(mute: AlertMute, actor: Actor) -> Done:
@@ -90,7 +104,7 @@ def end_mute(mute: AlertMute, actor: Actor) -> Done:
 
 
 def _remove(rule: AlertRule, actor: Actor) -> Done:
-    history.record(actor, [rule], "Removed", flag=history.DELETION)
+    _record(rule, actor, "Removed", flag=history.DELETION)
     rule.delete()
     return Done(f"{rule}: removed. Its log is kept.")
 
@@ -110,6 +124,14 @@ ACTS = {
         leaves=True,
     ),
 }
+
+
+_OWN_ACTS = for_own(ACTS, VIEW)
+
+
+def acts_on(rule: AlertRule) -> Mapping[str, Act]:
+    """Of a rule that the person sees."""
+    return _OWN_ACTS if rule.is_own else ACTS
 
 
 def arrange_digest(fields: dict[str, Any], actor: Actor) -> Done:

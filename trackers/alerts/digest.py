@@ -18,7 +18,7 @@ from django.template.loader import render_to_string
 from trackers.alerts import notice
 from trackers.alerts.conditions import budgets
 from trackers.alerts.digest_message import message_lines
-from trackers.alerts.models import AlertDigest, AlertNotice, AlertPicture
+from trackers.alerts.models import VIEW, AlertDigest, AlertNotice, AlertPicture
 from trackers.alerts.report import Report, report_on
 from trackers.alerts.rhythm import days_told, last_occasion
 from trackers.alerts.text import end_address
@@ -44,9 +44,7 @@ _WIDTH = 600
 _PAGE = "/alerts/#digest"
 _NOT_SPENT = "No project has spent anything yet."
 # What an account must be allowed to see to get a part of the e-mail.
-_VIEW_TWEETS, _VIEW_MONEY, _VIEW_RULES = (
-    f"trackers.view_{what}" for what in ("tweet", "project", "alertrule")
-)
+_VIEW_TWEETS, _VIEW_MONEY = "trackers.view_tweet", "trackers.view_project"
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +124,7 @@ def _make_digest(row: AlertDigest, *, public_url: str, now: datetime) -> int:
             AlertPicture(mail=mail, name=name, png=drawn) for name, drawn in composed.pictures
         )
         # Those that this person may choose now.
-        offered = Channel.objects.offered_to(row.user).filter(pk__in=current.channels or [])
+        offered = Channel.objects.seen_by(row.user).filter(pk__in=current.channels or [])
         enqueue(
             offered.defer("address"),
             now=now,
@@ -150,7 +148,7 @@ def _compose(row: AlertDigest, zone: tzinfo, *, public_url: str, now: datetime) 
     """None where there is nothing to say, or nobody to say it to."""
     user, today = row.user, now.astimezone(zone).date()
     days = days_told(row.every, today)
-    alerts = _alerts_since(now - days * _A_DAY) if user.has_perm(_VIEW_RULES) else []
+    alerts = _alerts_since(now - days * _A_DAY, user) if user.has_perm(VIEW) else []
     if not user.is_active or not user.email or not (alerts or row.when_quiet):
         return None
     report = None
@@ -181,7 +179,10 @@ def _compose(row: AlertDigest, zone: tzinfo, *, public_url: str, now: datetime) 
         body,
         render_to_string("alerts/digest.html", context) if parts else "",
         tuple((name, _drawn(chart)) for name, chart in pictures),
-        message_lines((part.title, part.sentences, part.path) for part in parts),
+        message_lines(
+            (part.title, part.sentences, part.path)
+            for part in _without_own(parts, alerts, days=days)
+        ),
     )
 
 
@@ -198,10 +199,8 @@ def _digest_parts(
     public_url: str,
     now: datetime,
 ) -> Iterator[DigestPart]:
-    if user.has_perm(_VIEW_RULES):
-        length = "24 hours" if days == 1 else f"{days} days"
-        lines = _alert_lines(alerts, has_days=days > 1) or [f"None in the last {length}."]
-        yield DigestPart("Alerts", tuple(lines), path="/alerts/log/")
+    if user.has_perm(VIEW):
+        yield _alerts_part(alerts, days=days)
     for report in reports:
         path = report.path or _PAGE
         yield DigestPart(report.title, tuple(report.lines(public_url)), report, path)
@@ -217,8 +216,23 @@ def _digest_parts(
         )
 
 
-def _alerts_since(at: datetime) -> list[AlertNotice]:
-    notices = AlertNotice.objects.filter(kind=AlertNotice.Kind.ALERT, at__gt=at)
+def _alerts_part(alerts: Sequence[AlertNotice], *, days: int) -> DigestPart:
+    length = "24 hours" if days == 1 else f"{days} days"
+    lines = _alert_lines(alerts, has_days=days > 1) or [f"None in the last {length}."]
+    return DigestPart("Alerts", tuple(lines), path="/alerts/log/")
+
+
+def _without_own(
+    parts: Sequence[DigestPart], alerts: Sequence[AlertNotice], *, days: int
+) -> list[DigestPart]:
+    """As others may read them: in a channel are more people than the one whose digest it is."""
+    shared = _alerts_part([alert for alert in alerts if alert.owner_id is None], days=days)
+    return [shared if part.title == shared.title else part for part in parts]
+
+
+def _alerts_since(at: datetime, user: User) -> list[AlertNotice]:
+    seen = AlertNotice.objects.seen_by(user)
+    notices = seen.filter(kind=AlertNotice.Kind.ALERT, at__gt=at)
     return list(notices.order_by("-pk")[: _NOTICES_MOST + 1])
 
 

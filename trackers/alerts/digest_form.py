@@ -60,7 +60,7 @@ class DigestForm(forms.ModelForm):
         # What is gone is not offered, and so not chosen any more once the form is saved.
         views = SavedView.objects.seen_by(user)[:_VIEWS_OFFERED]
         self._offer("views", [(view.pk, view.title) for view in views])
-        channels = Channel.objects.offered_to(user).values_list("pk", "name")
+        channels = Channel.objects.seen_by(user).values_list("pk", "name")
         self._offer("channels", list(channels))
 
     def _offer(self, name: str, choices: list[tuple[int, str]]) -> None:

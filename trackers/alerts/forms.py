@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
 from django import forms
 from django.contrib.auth.models import AnonymousUser
 from django.core.exceptions import ValidationError
-from django.db.models import Model, QuerySet
 
-from trackers.alerts.kinds import SHAPES, RuleKind
+from trackers.alerts.kinds import SHAPES, About, RuleKind
 from trackers.alerts.models import (
     ADDRESSES_MOST,
     LEAST_REST,
@@ -20,33 +17,17 @@ from trackers.alerts.models import (
     RULES_MOST,
     AlertRule,
 )
+from trackers.alerts.subjects import NAME_OF, known, name_of, subject_id
 from trackers.alerts.words import title
-from trackers.channels.models import Channel
+from trackers.channels.models import Channel, own_limits
 from trackers.ingest.sources.models import Source
-from trackers.ingest.sources.naming import meant_source, username
-from trackers.ingest.tweet_ids import id_of
 from trackers.roles import Person
-from trackers.saved_views.models import SavedView
 from trackers.schedule.durations import spoken
 from trackers.schedule.forms import LengthField
-from trackers.tweets.finding.names import authors_called, is_known
 from trackers.tweets.finding.words import whole_words
-from trackers.tweets.models import METRICS, Author, Tweet
-from trackers.tweets.tags.models import Tag
-from trackers.tweets.tags.names import find_tag
+from trackers.tweets.models import METRICS, Tweet
+from tweetwatch.amounts import amount
 
-About = AlertRule.About
-_THERE: dict[str, type[Model]] = {
-    About.TWEET: Tweet, About.AUTHOR: Author, About.SOURCE: Source, About.TAG: Tag,
-    About.VIEW: SavedView,
-}  # fmt: skip
-# How a person names one.
-_NAME_OF: dict[str, Callable[[Any], str]] = {
-    About.AUTHOR: str,
-    About.SOURCE: lambda source: source.of,
-    About.TAG: lambda tag: tag.name,
-    About.VIEW: lambda view: view.name,
-}
 _BY: dict[str, str] = {About.TAG: "its name", About.VIEW: "its name"}
 _CALLED: dict[str, str] = {About.TWEET: "tracked tweet", About.VIEW: "saved view"}
 _MAX_OFFERED = 200
@@ -58,17 +39,12 @@ _RULE_FIELDS = (
     "of",
     *_OF_A_KIND,
     "to",
+    "to_owner",
     "channels",
     "by_event",
     "rest",
     "enabled",
 )
-# The page of one, in an address of ours.
-_OUR_PAGE = re.compile(
-    r"/(?P<page>tweet|author|source|sets/tag|sets/view)s?/(?P<id>[0-9]{1,18})/?(?:[?#]|$)"
-)
-# Longer ones name nothing.
-_NUMBER = re.compile(r"[0-9]{1,18}")
 _AT_OF_USUAL = 100
 _LEAST_QUIET, _MOST_QUIET = timedelta(hours=1), timedelta(days=30)
 _QUIET_RANGE = f"From {spoken(_LEAST_QUIET)} to {spoken(_MOST_QUIET)}, such as 6h or 2d."
@@ -108,37 +84,6 @@ class SubjectField(forms.CharField):
 
     def has_changed(self, initial: Any, data: Any) -> bool:
         return str(initial or "") != (data or "")
-
-
-def _subject_id(about: str, text: str, reader: Person) -> int | None:
-    """None where it names nothing that is known here. `reader`: whose views have their names."""
-    ours = _OUR_PAGE.search(text)
-    if ours and about == ours["page"].removeprefix("sets/"):
-        return int(ours["id"])
-    if about in (About.TAG, About.VIEW):
-        named = (
-            find_tag(text)
-            if about == About.TAG
-            else SavedView.objects.seen_by(reader).filter(name__iexact=text).first()
-        )
-        return named.pk if named else int(text) if _NUMBER.fullmatch(text) else None
-    if about == About.TWEET:
-        return id_of(text)
-    if _NUMBER.fullmatch(text):
-        return int(text)
-    if about == About.AUTHOR:
-        try:
-            name = username(text)
-        except ValueError:
-            return None
-        return next(iter(authors_called(name).ids), None) if is_known(name) else None
-    meant = meant_source(text)
-    sources = (
-        Source.objects.filter(kind=meant.kind, of__iexact=meant.of)
-        if meant
-        else Source.objects.filter(of__iexact=" ".join(text.split()))
-    )
-    return sources.order_by("pk").values_list("pk", flat=True).first()
 
 
 class RuleForm(forms.ModelForm):
@@ -188,32 +133,57 @@ class RuleForm(forms.ModelForm):
         }
 
     def __init__(
-        self, *args: Any, kind: str = "", reader: Person | None = None, **given: Any
+        self,
+        *args: Any,
+        kind: str = "",
+        reader: Person | None = None,
+        is_own: bool = False,
+        **given: Any,
     ) -> None:
-        """`reader`: who fills it in, and whose saved views it knows."""
+        """`reader`: who fills it in, and whose saved views it knows. `is_own`: a new one is this
+        person's alone."""
         super().__init__(*args, **given)
         self.reader = reader or AnonymousUser()
         # As in an address; the form has its name.
         self.subject = {name: self.initial.get(name) for name in ("about", "of")}
-        self.initial["of"] = self.name_of(self.subject["about"] or "", self.subject["of"])
+        self.initial["of"] = name_of(self.subject["about"] or "", self.subject["of"], self.reader)
         self.is_new = self.instance.pk is None
         self.kind = kind if self.is_new else self.instance.kind
         self.fields["name"].required = False
         if not self.is_new:
             self.fields["kind"].disabled = True
-        channels = self.fields["channels"]
-        # Those of others stay where they were chosen.
-        chosen = [] if self.is_new else self.instance.channels.values_list("pk", flat=True)
-        offered = Channel.objects.offered_to(self.reader) | Channel.objects.filter(pk__in=chosen)
-        channels.queryset = offered.defer("address")  # type: ignore[attr-defined]
-        if not channels.queryset.exists():  # type: ignore[attr-defined]
-            del self.fields["channels"]
+        if is_own and self.is_new:
+            self.instance.owner = self.reader
+        self.offer_recipients()
         metrics = [("", "choose one"), *((metric, metric) for metric in METRICS)]
         self.fields["metric"].choices = metrics  # type: ignore[attr-defined]
         for name in ("minutes", "times", "late_by", "lasting", "rest", "at"):
             self.fields[name].required = False
         if self.kind:
             self.keep_to(RuleKind(self.kind))
+
+    @property
+    def is_own(self) -> bool:
+        return self.instance.is_own
+
+    def offer_recipients(self) -> None:
+        """A rule of a person's own tells this person alone."""
+        if self.instance.owner:
+            self.instance.by_event = False
+            offered = Channel.objects.own_of(self.reader)
+            self.fields["to_owner"].label = f"E-mail to {self.instance.owner.email or 'me'}"
+            if self.is_new:
+                self.initial["to_owner"] = bool(self.instance.owner.email)
+            del self.fields["to"], self.fields["by_event"]
+        else:
+            # Those of others stay where they were chosen.
+            chosen = [] if self.is_new else self.instance.channels.values_list("pk", flat=True)
+            offered = Channel.objects.seen_by(self.reader) | Channel.objects.filter(pk__in=chosen)
+            del self.fields["to_owner"]
+        channels = self.fields["channels"]
+        channels.queryset = offered.defer("address")  # type: ignore[attr-defined]
+        if not channels.queryset.exists():  # type: ignore[attr-defined]
+            del self.fields["channels"]
 
     def keep_to(self, kind: AlertRule.Kind) -> None:
         """Drop what a rule of this kind does not have."""
@@ -242,9 +212,9 @@ class RuleForm(forms.ModelForm):
             self.fields["at"].help_text = ""
         elif kind == RuleKind.MILESTONE:
             self.fields["at"].label = "Figure"
-            self.fields[
-                "at"
-            ].help_text = "It also becomes a milestone, so subscribers get an event."
+            self.fields["at"].help_text = (
+                "" if self.is_own else "It also becomes a milestone, so subscribers get an event."
+            )
         elif kind == RuleKind.FELL:
             self.fields["at"].label = "By at least"
             self.fields["at"].help_text = (
@@ -280,19 +250,16 @@ class RuleForm(forms.ModelForm):
         rest = cleaned.get("rest")
         if rest is not None and not LEAST_REST <= rest <= MOST_REST:
             self.refuse("rest", _REST_RANGE)
-        told = any(cleaned.get(name) for name in ("to", "channels", "by_event"))
-        if not told and not {"to", "channels"} & set(self.errors):
-            self.refuse(
-                "to", "It would notify nobody. Enter an address, or tick a channel or the event."
-            )
-        if self.is_new and AlertRule.objects.count() >= RULES_MOST:
-            raise ValidationError(f"There are {RULES_MOST} rules already. Remove one first.")
+        self.check_recipients(cleaned)
+        if self.is_new:
+            self.check_limits()
         if kind == RuleKind.MILESTONE and not self.errors:
             self.check_figure(cleaned)
         if not cleaned.get("name") and not self.errors:
             about, of = cleaned["about"], cleaned["of"]
             said = (cleaned["metric"], cleaned["words"])
-            cleaned["name"] = title(kind, about, self.name_of(about, of), *said)[:80]
+            called = name_of(about, of, self.reader)
+            cleaned["name"] = title(kind, about, called, *said)[:80]
         return cleaned
 
     def fill_in(self, cleaned: dict[str, Any], kind: AlertRule.Kind) -> None:
@@ -311,12 +278,12 @@ class RuleForm(forms.ModelForm):
 
     def check_about(self, cleaned: dict[str, Any], kind: AlertRule.Kind) -> None:
         about, text = cleaned["about"], str(cleaned["of"] or "").strip()
-        cleaned["of"] = of = _subject_id(about, text, self.reader) if text else None
+        cleaned["of"] = of = subject_id(about, text, self.reader) if text else None
         if about not in SHAPES[kind].about:
             self.refuse("about", "This kind of rule cannot be about that. Choose another subject.")
         elif about != About.ANY and "of" not in self.errors:
             is_same = not self.is_new and (about, of) == (self.instance.about, self.instance.of)
-            if not is_same and not (of and self.known(about).filter(pk=of).exists()):
+            if not is_same and not (of and known(about, self.reader).filter(pk=of).exists()):
                 what = _CALLED.get(about, about)
                 self.refuse(
                     "of",
@@ -325,24 +292,6 @@ class RuleForm(forms.ModelForm):
                     else f"Say which {what}: {_BY.get(about, '@name, a link, or its number')}.",
                 )
 
-    def known(self, about: str) -> QuerySet[Any]:
-        """What a rule may be about: views that the person sees, tags that were not removed."""
-        if about == About.VIEW:
-            return SavedView.objects.seen_by(self.reader)
-        if about == About.TAG:
-            return Tag.objects.live().by_name()
-        return _THERE[about]._default_manager.all()
-
-    def name_of(self, about: str, of: Any) -> str:
-        """What one types for it; its number where a name means another one, or none."""
-        number = "" if of is None else str(of)
-        if about not in _NAME_OF or not _NUMBER.fullmatch(number):
-            return number
-        row = self.known(about).filter(pk=int(number)).first()
-        name = "" if row is None else _NAME_OF[about](row)
-        is_found = bool(name) and _subject_id(about, name, self.reader) == int(number)
-        return name if is_found else number
-
     @property
     def offered(self) -> list[tuple[str, str]]:
         """Names of tags and of saved views to choose from, and which it is."""
@@ -350,11 +299,35 @@ class RuleForm(forms.ModelForm):
             return []
         allowed = dict(self.fields["about"].choices)  # type: ignore[attr-defined]
         return [
-            (_NAME_OF[about](row), what)
+            (NAME_OF[about](row), what)
             for about, what in ((About.TAG, "tag"), (About.VIEW, "saved view"))
             if about in allowed
-            for row in self.known(about)[:_MAX_OFFERED]
+            for row in known(about, self.reader)[:_MAX_OFFERED]
         ]
+
+    def check_recipients(self, cleaned: dict[str, Any]) -> None:
+        told = any(cleaned.get(name) for name in ("to", "to_owner", "channels", "by_event"))
+        owner = self.instance.owner
+        if owner and cleaned.get("to_owner") and not owner.email:
+            self.refuse("to_owner", "Your account has no e-mail address.")
+        elif not told and not {"to", "channels"} & set(self.errors):
+            self.refuse(
+                "to_owner" if self.is_own else "to",
+                "It would tell you nothing. Tick the e-mail, or a channel of your own."
+                if self.is_own
+                else "It would notify nobody. Enter an address, or tick a channel or the event.",
+            )
+
+    def check_limits(self) -> None:
+        if AlertRule.objects.count() >= RULES_MOST:
+            raise ValidationError(f"There are {RULES_MOST} rules already. Remove one first.")
+        most = own_limits().rules
+        if self.is_own and AlertRule.objects.filter(owner=self.instance.owner).count() >= most:
+            raise ValidationError(
+                f"You have {amount(most, 'rule')} of your own already. Remove one first."
+                if most
+                else "Nobody may have rules of their own here."
+            )
 
     def check_figure(self, cleaned: dict[str, Any]) -> None:
         """Reject a figure that the tweet already has: it would never be reached."""

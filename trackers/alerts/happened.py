@@ -1,4 +1,5 @@
-"""Rules about what happened to tweets: metrics that fell, second waves, deleted and edited ones.
+"""Rules about what happened to tweets: metrics that fell, second waves, deleted and edited ones;
+and for people's own rules milestones.
 
 happenings that no minute has read yet ─> of which rule's kind ─> of its subject ─> observations
 What is read in a minute is bounded; the rest waits for the next one.
@@ -12,13 +13,19 @@ from typing import Any
 
 from trackers.alerts.kinds import HAPPENED, RuleKind
 from trackers.alerts.membership import MAX_FINDINGS, tweets_of_sets
-from trackers.alerts.milestones import is_of, origins_of
-from trackers.alerts.models import AlertRule, HappeningPlace
+from trackers.alerts.milestones import is_of, origins_of, reads_figures
+from trackers.alerts.models import AlertRule
+from trackers.alerts.places import HappeningPlace
 from trackers.alerts.velocity import author_names, tweet_finding
 from trackers.happenings.models import Happening, HappeningKind
 from trackers.outbox.findings import Observation
 
 _READ_MOST = 5_000
+
+
+def _reads_happenings(rule: AlertRule) -> bool:
+    is_of_them = rule.kind in HAPPENED and rule.kind != RuleKind.MILESTONE
+    return is_of_them or reads_figures(rule)
 
 
 def happened_findings(
@@ -28,6 +35,7 @@ def happened_findings(
 
     None: there is no such rule. The first one begins with what comes next.
     """
+    rules = [rule for rule in rules if _reads_happenings(rule)]
     if not rules:
         return [], None
     place = HappeningPlace.objects.filter(pk=1).first()
@@ -84,9 +92,11 @@ def _suits(rule: AlertRule, row: Happening) -> bool:
         return False
     if rule.about == AlertRule.About.TWEET and row.tweet_id != rule.of:
         return False
+    figures = row.figures
+    if rule.kind == RuleKind.MILESTONE:
+        return (figures["metric"], figures["at"]) == (rule.metric, rule.at)
     if rule.kind != RuleKind.FELL:
         return True
-    figures = row.figures
     fell: int = figures["before"] - figures["after"]
     return bool(figures["metric"] == rule.metric and fell >= rule.at)
 
@@ -101,6 +111,10 @@ def verb_of(row: Happening) -> str:
             return (
                 f"has a second wave: {figures['after']:,} {figures['metric']} in an hour, after "
                 f"{figures['before']:,} in the one before."
+            )
+        case HappeningKind.MILESTONE | HappeningKind.FIGURE:
+            return (
+                f"has reached {figures['at']:,} {figures['metric']}: it has {figures['value']:,}."
             )
         case HappeningKind.EDITED:
             return "was edited."

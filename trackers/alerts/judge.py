@@ -20,8 +20,9 @@ from django.db import transaction
 from trackers.alerts import milestones, notice
 from trackers.alerts.conditions import lasting_findings
 from trackers.alerts.happened import happened_findings, store_happening_place
-from trackers.alerts.kinds import HAPPENED, RuleKind
-from trackers.alerts.models import RULES_MOST, AlertRule, HappeningPlace
+from trackers.alerts.kinds import RuleKind
+from trackers.alerts.models import RULES_MOST, AlertRule
+from trackers.alerts.places import HappeningPlace
 from trackers.alerts.quiet import quiet_findings
 from trackers.alerts.unusual import keep_rises, unusual_findings
 from trackers.alerts.velocity import velocity_findings
@@ -35,11 +36,11 @@ logger = logging.getLogger(__name__)
 
 
 def judge(built_in: Iterable[Observation], *, now: datetime) -> Sequence[News]:
-    """Look, store, and report; returns the news. `mail.send` sends the e-mails.
+    """Look, store, and report; returns what is news to everybody. `mail.send` sends the e-mails.
 
     If the observation of one kind of rule fails, this is logged, and the others continue.
     """
-    rules = list(AlertRule.objects.filter(enabled=True).order_by("pk")[:RULES_MOST])
+    rules = list(AlertRule.objects.judged().select_related("owner").order_by("pk")[:RULES_MOST])
     observations = list(built_in)
     judged: set[int] = set()
     place: Cursor | None = None
@@ -70,7 +71,8 @@ def judge(built_in: Iterable[Observation], *, now: datetime) -> Sequence[News]:
         observations += crossed
         is_read = True
     with _trying("what happened to tweets"):
-        happened, happening_place = happened_findings(_of(rules, *HAPPENED), now=now)
+        milestones.make_own_milestones(rules)
+        happened, happening_place = happened_findings(rules, now=now)
         observations += happened
         has_happened = True
     with _trying("words"):
@@ -90,7 +92,8 @@ def judge(built_in: Iterable[Observation], *, now: datetime) -> Sequence[News]:
             store_newcomers_read(newcomers)
         keep_rises(risen)
         notice.make_notices(news, [rule for rule in rules if rule.pk in there], now=now)
-    return news
+    own = {rule.pk for rule in rules if rule.is_own}
+    return [change for change in news if change.observation.rule not in own]
 
 
 @contextmanager

@@ -40,8 +40,10 @@ SHAPES = {
     RuleKind.BUDGET: Shape((), (About.ANY,), _TWENTY_FOUR_HOURS),
     RuleKind.TROUBLE: Shape((), (About.ANY,), _ONE_HOUR),
 }
-# Which happenings each of these is about.
+# Which happenings each of these is about. Milestones are, for rules of a person's own alone: what
+# everybody's are about are events.
 HAPPENED = {
+    RuleKind.MILESTONE: (HappeningKind.MILESTONE, HappeningKind.FIGURE),
     RuleKind.FELL: (HappeningKind.FELL,),
     RuleKind.WAVE: (HappeningKind.SECOND_WAVE,),
     RuleKind.GONE: (HappeningKind.GONE, HappeningKind.EDITED),

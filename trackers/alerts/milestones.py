@@ -1,4 +1,5 @@
-"""Rules about milestones: one tweet by its figure, others by the events of `milestones`.
+"""Rules about milestones: one tweet by its figure, others by the events of `milestones`; and those
+of a person's own by happenings (`happened`), so that they tell nobody else.
 
 rule ─> Milestone, and its topic is watched ─> crossings, told by the save ─> the live feed ─> here
 While such a rule exists, each save compares what it measured with the milestones, as it does for a
@@ -16,7 +17,8 @@ from typing import Any
 import orjson
 
 from trackers.alerts.membership import tweets_of_sets
-from trackers.alerts.models import AlertPlace, AlertRule
+from trackers.alerts.models import AlertRule
+from trackers.alerts.places import AlertPlace
 from trackers.alerts.velocity import SOURCES_MOST, author_names, tweet_finding
 from trackers.events.delivery.formats import EventRow
 from trackers.events.live.cursor import Cursor
@@ -61,10 +63,31 @@ def reached_findings(rules: Sequence[AlertRule]) -> list[Observation]:
     return observations
 
 
-def _make_milestones(rules: Iterable[AlertRule]) -> None:
+def _make_milestones(rules: Iterable[AlertRule], *, is_own: bool = False) -> None:
     """Create milestones for the figures of these rules that have none yet."""
-    wanted = [Milestone(metric=one.metric, at=one.at) for one in rules if one.at]
+    wanted = [Milestone(metric=one.metric, at=one.at, is_own=is_own) for one in rules if one.at]
     Milestone.objects.bulk_create(wanted, ignore_conflicts=True)
+
+
+def make_own_milestones(rules: Iterable[AlertRule]) -> None:
+    """For rules of people's own; those that none asks for any more are deleted."""
+    asking = [rule for rule in rules if reads_figures(rule)]
+    wanted = {(rule.metric, rule.at) for rule in asking}
+    unasked = [
+        row.pk
+        for row in Milestone.objects.filter(is_own=True)
+        if (row.metric, row.at) not in wanted
+    ]
+    Milestone.objects.filter(pk__in=unasked).delete()
+    if asking:
+        _make_milestones(asking, is_own=True)
+        watch([MILESTONES_TOPIC])
+
+
+def reads_figures(rule: AlertRule) -> bool:
+    """Whether it is a person's own about tweets that reach a figure, and not about one tweet."""
+    is_milestone = rule.kind == AlertRule.Kind.MILESTONE
+    return is_milestone and rule.is_own and rule.about != AlertRule.About.TWEET
 
 
 def crossed_findings(
@@ -74,7 +97,7 @@ def crossed_findings(
 
     None: there is no such rule, and nothing is watched.
     """
-    chosen = [one for one in rules if one.about != AlertRule.About.TWEET]
+    chosen = [one for one in rules if one.about != AlertRule.About.TWEET and not one.is_own]
     if not chosen:
         return [], None
     _make_milestones(chosen)

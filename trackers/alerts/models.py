@@ -10,7 +10,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
-from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
+from django.contrib.auth.models import User
 from django.contrib.postgres.fields import ArrayField
 from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
@@ -19,6 +19,7 @@ from django.db.models.functions import Now
 
 from trackers.alerts.rhythm import Every, Weekday
 from trackers.channels.models import Channel
+from trackers.roles import Person
 from trackers.scores.models import STANDS_OUT
 from trackers.tweets.gains.models import Window
 from trackers.tweets.models import METRICS
@@ -32,6 +33,19 @@ ADDRESSES_MOST = 10
 # In a digest, and where it goes.
 VIEWS_MOST, DIGEST_CHANNELS_MOST = 5, 10
 LEAST_REST, MOST_REST = timedelta(minutes=1), timedelta(days=30)
+VIEW = "trackers.view_alertrule"
+_BACKEND = "django.contrib.auth.backends.ModelBackend"
+
+
+class AlertRuleQuerySet(models.QuerySet["AlertRule"]):
+    def seen_by(self, person: Person) -> Self:
+        """Everybody's, and the person's own: those that every door shows."""
+        return self.filter(Q(owner=None) | Q(owner=person.pk or 0))
+
+    def judged(self) -> Self:
+        """Those switched on, but no person's own who may not see alerts any more."""
+        people = User.objects.with_perm(VIEW, backend=_BACKEND)
+        return self.filter(Q(owner=None) | Q(owner__in=people), enabled=True)
 
 
 class AlertRule(models.Model):
@@ -134,14 +148,34 @@ class AlertRule(models.Model):
         "also as an event", default=True, help_text="For subscribers to the topic alerts."
     )
     enabled = models.BooleanField(default=True)
+    # Whose own it is, for nobody else to see; null: everybody's. It tells its person alone: by the
+    # account's address, and by channels of their own. Without a constraint, which would have locked
+    # the table when this came.
+    owner = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        on_delete=models.CASCADE,
+        null=True,
+        editable=False,
+        related_name="+",
+        db_constraint=False,
+        db_index=False,
+    )
+    to_owner = models.BooleanField("e-mail to me", default=False, db_default=False)
     made_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, editable=False
     )
     made_at = models.DateTimeField(db_default=Now(), editable=False)
 
+    objects = AlertRuleQuerySet.as_manager()
+
     class Meta:
         ordering = ["name", "pk"]
         constraints = [
+            models.CheckConstraint(
+                condition=Q(owner=None, to_owner=False)
+                | Q(owner__isnull=False, to=[], by_event=False),
+                name="alertrule_tells_its_owner",
+            ),
             models.CheckConstraint(
                 condition=Q(about="any", of=None) | (~Q(about="any") & Q(of__isnull=False)),
                 name="alertrule_of_what_it_is_about",
@@ -151,12 +185,29 @@ class AlertRule(models.Model):
     def __str__(self) -> str:
         return self.name
 
+    @property
+    def is_own(self) -> bool:
+        return self.owner_id is not None
+
+    @property
+    def addresses(self) -> list[str]:
+        """Where its e-mails go now."""
+        if self.owner is None:
+            return self.to
+        return [self.owner.email] if self.to_owner and self.owner.email else []
+
+    def told_channels(self) -> models.QuerySet[Channel]:
+        """Without their addresses."""
+        chosen = self.channels.all() if self.owner is None else self.channels.own_of(self.owner)
+        return chosen.defer("address")
+
 
 class AlertNoticeQuerySet(models.QuerySet["AlertNotice"]):
-    def seen_by(self, person: AbstractBaseUser | AnonymousUser) -> Self:
-        """All but other people's own e-mails."""
+    def seen_by(self, person: Person) -> Self:
+        """All but what rules of other people's own raised, and other people's own e-mails."""
+        own = Q(owner=None) | Q(owner=person.pk or 0)
         theirs = Q(kind=AlertNotice.Kind.DIGEST) & ~Q(digest__user=person.pk or 0)
-        return self.exclude(theirs).defer("html")
+        return self.filter(own).exclude(theirs).defer("html")
 
 
 class AlertNotice(models.Model):
@@ -183,6 +234,15 @@ class AlertNotice(models.Model):
     digest = models.ForeignKey(
         "AlertDigest",
         on_delete=models.SET_NULL,
+        null=True,
+        related_name="+",
+        db_constraint=False,
+        db_index=False,
+    )
+    # Of what a rule of a person's own raised: whose; also when the rule is gone.
+    owner = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        on_delete=models.CASCADE,
         null=True,
         related_name="+",
         db_constraint=False,
@@ -310,35 +370,6 @@ class AlertDigest(models.Model):
         if self.every == Every.WEEK:
             return f"every {self.get_weekday_display()} at {self.hour:02}:00"
         return f"{self.get_every_display()} at {self.hour:02}:00"
-
-
-class HappeningPlace(models.Model):
-    """How far the rules about happenings have read them; one row."""
-
-    id = models.SmallIntegerField(primary_key=True, default=1)
-    # All up to this id were read; and of later ones, these.
-    reached = models.BigIntegerField()
-    handled = ArrayField(models.BigIntegerField())
-
-    class Meta:
-        constraints = [models.CheckConstraint(condition=Q(id=1), name="happeningplace_is_one")]
-
-    def __str__(self) -> str:
-        return f"{self.reached}"
-
-
-class AlertPlace(models.Model):
-    """How far the rules about milestones have read the live feed; one row."""
-
-    id = models.SmallIntegerField(primary_key=True, default=1)
-    place = models.BigIntegerField(default=0)
-    nth = models.IntegerField(default=0)
-
-    class Meta:
-        constraints = [models.CheckConstraint(condition=Q(id=1), name="alertplace_is_one")]
-
-    def __str__(self) -> str:
-        return f"{self.place}-{self.nth}"
 
 
 class AlertsRead(models.Model):

@@ -6,9 +6,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import datetime, timedelta
 
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 
 from trackers.alerts.models import AlertMute, AlertRule
+from trackers.roles import Person
 
 HOURS = (1, 24)
 
@@ -28,9 +29,11 @@ def end_mute(rule: AlertRule) -> bool:
     return bool(AlertMute.objects.filter(rule=rule).delete()[0])
 
 
-def mutes_now(*, now: datetime) -> QuerySet[AlertMute]:
-    """What is muted, the first to end first."""
-    return AlertMute.objects.filter(until__gt=now).select_related("rule").order_by("until", "pk")
+def mutes_now(person: Person, *, now: datetime) -> QuerySet[AlertMute]:
+    """What is muted, as far as this person sees it; the first to end first."""
+    seen = Q(rule=None) | Q(rule__in=AlertRule.objects.seen_by(person))
+    muted = AlertMute.objects.filter(seen, until__gt=now)
+    return muted.select_related("rule__owner").order_by("until", "pk")
 
 
 def muted_until(rule: AlertRule, *, now: datetime) -> datetime | None:

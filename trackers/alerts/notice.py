@@ -16,11 +16,14 @@ from trackers.alerts.tweet_words import tweet_words
 from trackers.alerts.words import title_of
 from trackers.channels.claim import enqueue
 from trackers.channels.message import LINES_MOST as MESSAGE_LINES_MOST
+from trackers.channels.models import ChannelMessage, own_limits
 from trackers.outbox.findings import News
 from tweetwatch.pieces import Deadline, PieceWork, delete_in_pieces
 
 # How many of a rule's alerts in one minute are kept in full; the others are only counted.
 LINES_MOST = 20
+BEYOND_LIMIT = "Not sent: your own rules have sent as much in an hour as they may."
+_AN_HOUR = timedelta(hours=1)
 
 
 def make_notices(news: Sequence[News], rules: Iterable[AlertRule], *, now: datetime) -> None:
@@ -38,7 +41,8 @@ def make_notices(news: Sequence[News], rules: Iterable[AlertRule], *, now: datet
         add_notice(by_id[id], findings, now=now)
     if by_itself:
         heard = [change for change in by_id.values() if change.kind == RuleKind.TROUBLE]
-        listening: list[AlertRule | None] = [*heard] or [None]
+        is_logged = any(not rule.is_own for rule in heard)
+        listening: list[AlertRule | None] = [*heard] if is_logged else [*heard, None]
         for rule in listening:
             add_notice(rule, by_itself, now=now)
 
@@ -47,15 +51,38 @@ def add_notice(rule: AlertRule | None, news: Sequence[News], *, now: datetime) -
     made = AlertNotice.objects.create(
         rule=rule,
         rule_name=rule.name if rule else "",
+        owner_id=rule.owner_id if rule else None,
         at=now,
         lines=_notice_lines(rule, news[:LINES_MOST], now=now),
         more=max(0, len(news) - LINES_MOST),
     )
     if rule and made.heard:
-        post(made, rule.to, now=now)
-        if channels := list(rule.channels.defer("address")):
-            enqueue(channels, now=now, **message_fields(made))
+        _notify_recipients(rule, made, now=now)
     return made
+
+
+def _notify_recipients(rule: AlertRule, made: AlertNotice, *, now: datetime) -> None:
+    """Of a person's own rules only so much in an hour; the rest is for the log alone."""
+    addresses, channels = rule.addresses, list(rule.told_channels())
+    left = len(addresses) + len(channels)
+    if rule.owner_id is not None:
+        left = _messages_left(rule.owner_id, now=now)
+    heard, later = addresses[:left], addresses[left:]
+    post(made, heard, now=now)
+    post(made, later, now=now, refused=BEYOND_LIMIT)
+    left -= len(heard)
+    fields = message_fields(made) if channels else {}
+    enqueue(channels[:left], now=now, **fields)
+    beyond = {"state": ChannelMessage.State.GIVEN_UP, "error": BEYOND_LIMIT}
+    enqueue(channels[left:], now=now, **fields, **beyond)
+
+
+def _messages_left(owner: int, *, now: datetime) -> int:
+    """How many e-mails and messages a person's own rules may still send in this hour."""
+    lately = AlertNotice.objects.filter(owner=owner, at__gt=now - _AN_HOUR)
+    mails = AlertMail.objects.filter(notice__in=lately).exclude(error=BEYOND_LIMIT)
+    messages = ChannelMessage.objects.filter(notice__in=lately).exclude(error=BEYOND_LIMIT)
+    return max(0, own_limits().messages - mails.count() - messages.count())
 
 
 def message_fields(notice: AlertNotice) -> dict[str, Any]:
@@ -110,10 +137,14 @@ def _notice_line(change: News) -> dict[str, str]:
     }
 
 
-def post(notice: AlertNotice, to: Iterable[str], *, now: datetime) -> list[AlertMail]:
-    """Queue an e-mail to each address."""
+def post(
+    notice: AlertNotice, to: Iterable[str], *, now: datetime, refused: str = ""
+) -> list[AlertMail]:
+    """Queue an e-mail to each address. `refused`: why it is only logged that there was one."""
+    state = AlertMail.State.GIVEN_UP if refused else AlertMail.State.WAITING
     return AlertMail.objects.bulk_create(
-        AlertMail(notice=notice, to=one, made_at=now, next_at=now) for one in dict.fromkeys(to)
+        AlertMail(notice=notice, to=one, made_at=now, next_at=now, state=state, error=refused)
+        for one in dict.fromkeys(to)
     )
 
 

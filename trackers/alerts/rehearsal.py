@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
+from django.contrib.auth.models import AnonymousUser
 from django.db.models import Min, Q
 
 from trackers.alerts.happened import happened_since, verb_of
@@ -292,10 +293,10 @@ def _of_silence(rule: AlertRule, begin: datetime, *, now: datetime) -> _Found | 
 
 def _of_log(rule: AlertRule, begin: datetime) -> _Found | None:
     """What rules that ask the same raised: the rule itself, or the one that has run for longest."""
-    logged = AlertNotice.objects.filter(kind=AlertNotice.Kind.ALERT, at__gte=begin)
-    same = AlertRule.objects.filter(kind=rule.kind, enabled=True).filter(
-        Q(about=rule.about, of=rule.of) | Q(about=AlertRule.About.ANY)
-    )
+    reader = rule.owner or AnonymousUser()
+    logged = AlertNotice.objects.seen_by(reader).filter(kind=AlertNotice.Kind.ALERT, at__gte=begin)
+    same = AlertRule.objects.seen_by(reader).filter(kind=rule.kind, enabled=True)
+    same = same.filter(Q(about=rule.about, of=rule.of) | Q(about=AlertRule.About.ANY))
     if rule.kind == RuleKind.LATENESS:
         same = same.filter(late_by=rule.late_by, lasting=rule.lasting)
     like = same.order_by("made_at").first()

@@ -41,15 +41,16 @@ def try_out(
             kind=AlertNotice.Kind.TEST,
             rule=rule,
             rule_name=rule.name,
+            owner_id=rule.owner_id,
             at=now,
             lines=[{"what": what, "url": url, "state": "down", "kind": "rule", "of": rule.name}],
         )
         if rule.by_event:
             data = {"rule": rule.name, "state": "test", "what": what}
             publish_events([NewEvent(ALERTS_TOPIC, "create", url=url, data=data)])
-        mails = notice.post(made, rule.to if server else (), now=now)
+        mails = notice.post(made, rule.addresses if server else (), now=now)
         wait_until(mails, now + _A_WHILE)
-        messages = send_tests(list(rule.channels.defer("address")), **notice.message_fields(made))
+        messages = send_tests(list(rule.told_channels()), **notice.message_fields(made))
     verdicts = send_these(mails, server, public_url=public_url) if server else []
     answers = answers_to(messages)
     sentences = [
@@ -57,24 +58,27 @@ def try_out(
         *(answer.message for answer in answers),
         *_of_event(rule),
     ]
-    is_well = all(one.is_sent for one in verdicts) and bool(server or not rule.to)
+    is_well = all(one.is_sent for one in verdicts) and bool(server or not rule.addresses)
     is_well = is_well and all(answer.is_done for answer in answers)
-    return Tested(" ".join(sentences), is_well and bool(rule.to or messages or rule.by_event))
+    return Tested(
+        " ".join(sentences), is_well and bool(rule.addresses or messages or rule.by_event)
+    )
 
 
 def _of_mail(
     rule: AlertRule, server: MailServer | None, verdicts: Sequence[Verdict], *, has_channels: bool
 ) -> list[str]:
-    if not rule.to and has_channels:
+    to = rule.addresses
+    if not to and has_channels:
         return []
-    if not rule.to:
+    if not to:
         return ["It has no e-mail address." if rule.by_event else _NO_RECIPIENTS]
     if server is None:
         return [NOT_SET]
     failed = [
-        f"{to}: {one.reason}" for to, one in zip(rule.to, verdicts, strict=False) if not one.is_sent
+        f"{at}: {one.reason}" for at, one in zip(to, verdicts, strict=False) if not one.is_sent
     ]
-    sent = [to for to, one in zip(rule.to, verdicts, strict=False) if one.is_sent]
+    sent = [at for at, one in zip(to, verdicts, strict=False) if one.is_sent]
     return [*([f"A test is on its way to {', '.join(sent)}."] if sent else []), *failed]
 
 

@@ -8,7 +8,7 @@ from tweetwatch.database import cursor
 
 # More are not counted: the menu says 99+.
 UNREAD_MOST = 99
-# Tests and digests lie between the alerts.
+# Tests, digests and what is other people's own lie between the alerts.
 _LINES_READ = 1000
 # In SQL, of the account `person`: the id of the newest notice that they have read. They have read
 # all that was raised before the account was made.
@@ -25,9 +25,11 @@ _PLACE = """
 COUNT_UNREAD = f"""
     (SELECT count(*) FROM (
         SELECT FROM (
-            SELECT kind FROM trackers_alertnotice
+            SELECT kind, owner_id FROM trackers_alertnotice
             WHERE id > {_PLACE} ORDER BY id DESC LIMIT {_LINES_READ}
-        ) newest WHERE kind = 'alert' LIMIT {UNREAD_MOST + 1}
+        ) newest
+        WHERE kind = 'alert' AND (owner_id IS NULL OR owner_id = %(person)s)
+        LIMIT {UNREAD_MOST + 1}
     ) unread)
 """
 _MARK_READ = f"""

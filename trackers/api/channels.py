@@ -5,11 +5,18 @@ from __future__ import annotations
 from typing import Annotated, Any, Literal
 
 from django.core.exceptions import ValidationError
+from django.db.models import QuerySet
 from django.http import HttpRequest
 from ninja import Router, Schema, Status
-from pydantic import Field, StrictStr
+from pydantic import Field, StrictBool, StrictStr
 
-from trackers.api.wire.auth import Bearer, act_on, acted, actor_of, require_permission
+from trackers.api.wire.auth import (
+    Bearer,
+    act_on,
+    acted,
+    actor_of,
+    require_permission,
+)
 from trackers.api.wire.errors import refusal
 from trackers.api.wire.fields import NO_CONTENT, DigitsOut, TimeOut, UnsignedId
 from trackers.channels import acts
@@ -26,13 +33,15 @@ Address = Annotated[dict[StrictStr, StrictStr], Field(max_length=8, repr=False)]
 
 
 class ChannelOut(Schema):
-    """`place`: what may be shown of its address. `state`: `failing` since `failing_since`, for the
-    `reason` that the service gave; `stopped`: the service says that it will never work again."""
+    """`place`: what may be shown of its address. `own`: only its user sees it. `state`: `failing`
+    since `failing_since`, for the `reason` that the service gave; `stopped`: the service says that
+    it will never work again."""
 
     id: DigitsOut
     name: str
     kind: str
     place: str
+    own: bool
     state: Literal["new", "working", "failing", "stopped", "muted"]
     reason: str
     failing_since: TimeOut | None
@@ -44,11 +53,13 @@ class ChannelsOut(Schema):
 
 
 class ChannelIn(Strict):
-    """`address`: its parts, by the names in docs/channels.md. No call returns it."""
+    """`address`: its parts, by the names in docs/channels.md. No call returns it. `own`: for the
+    token's user alone, whose name its name then begins with."""
 
     name: ChannelName
     kind: Channel.Kind
     address: Address
+    own: StrictBool = False
 
 
 class ChannelChangeIn(Strict):
@@ -67,16 +78,15 @@ class TestedOut(Schema):
 
 @router.get("", response=ChannelsOut)
 def list_channels(request: HttpRequest) -> dict[str, Any]:
-    """All of them, by name."""
-    require_permission(request, "trackers.view_channel")
-    return {"channels": [channel_json(one) for one in Channel.objects.defer("address")]}
+    """Everybody's, and those of the token's user; by name."""
+    return {"channels": [channel_json(one) for one in _channels(request)]}
 
 
 @router.post("", response={201: ChannelOut})
 def add_channel(request: HttpRequest, body: ChannelIn) -> Status:
-    actor = actor_of(request, acts.ADD)
+    actor = actor_of(request, acts.VIEW if body.own else acts.ADD)
     try:
-        channel = acts.add(body.kind, body.name, body.address, actor)
+        channel = acts.add(body.kind, body.name, body.address, actor, is_own=body.own)
     except ValidationError as wrong:
         raise _refusal_of(wrong) from None
     return Status(201, channel_json(channel))
@@ -86,8 +96,8 @@ def add_channel(request: HttpRequest, body: ChannelIn) -> Status:
 def change_channel(
     request: HttpRequest, channel: UnsignedId, body: ChannelChangeIn
 ) -> dict[str, Any]:
-    actor = actor_of(request, acts.CHANGE)
-    changed = _find_channel(channel)
+    changed = _find_channel(request, channel)
+    actor = actor_of(request, acts.VIEW if changed.is_own else acts.CHANGE)
     try:
         acts.change(changed, actor, name=body.name, address=body.address)
     except ValidationError as wrong:
@@ -98,18 +108,24 @@ def change_channel(
 @router.delete("/{channel}", response=NO_CONTENT)
 def remove_channel(request: HttpRequest, channel: UnsignedId) -> Status:
     """Rules that choose it stay, and no longer tell it anything."""
-    return acted(request, acts.ACTS["remove"], _find_channel, channel)
+    removed = _find_channel(request, channel)
+    return acted(request, acts.acts_on(removed)["remove"], lambda _: removed, channel)
 
 
 @router.post("/{channel}/test", response=TestedOut)
 def test_channel(request: HttpRequest, channel: UnsignedId) -> dict[str, Any]:
     """Sends a test, and waits some seconds for the answer."""
-    done = act_on(request, acts.ACTS["test"], _find_channel, channel)
+    tested = _find_channel(request, channel)
+    done = act_on(request, acts.acts_on(tested)["test"], lambda _: tested, channel)
     return {"sent": done.is_done, "answer": done.message}
 
 
-def _find_channel(id: int) -> Channel:
-    channel = Channel.objects.defer("address").filter(pk=id).first()
+def _channels(request: HttpRequest) -> QuerySet[Channel]:
+    return Channel.objects.seen_by(require_permission(request, acts.VIEW)).defer("address")
+
+
+def _find_channel(request: HttpRequest, id: int) -> Channel:
+    channel = _channels(request).filter(pk=id).first()
     if channel is None:
         raise LookupError(f"There is no channel {id}.")
     return channel

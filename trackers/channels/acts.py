@@ -6,20 +6,23 @@ import time
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
 
+from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
 from django.db import IntegrityError
 from django.db.models.functions import Now
 from django.utils import timezone
 
 from trackers import history
-from trackers.acts import Act, Done
+from trackers.acts import Act, Done, for_own
 from trackers.channels.address import checked_parts, place_of
 from trackers.channels.claim import enqueue
-from trackers.channels.models import CHANNELS_MOST, Channel, ChannelMessage
+from trackers.channels.models import CHANNELS_MOST, Channel, ChannelMessage, own_limits
 from trackers.credentials.secrets import SecretUnreadableError
 from trackers.history import Actor
 
-ADD, CHANGE, _DELETE = (f"trackers.{verb}_channel" for verb in ("add", "change", "delete"))
+VIEW, ADD, CHANGE, _DELETE = (
+    f"trackers.{verb}_channel" for verb in ("view", "add", "change", "delete")
+)
 _TWICE = "There is a channel with this name already."
 # How long a person waits for a service's answer to a test.
 ANSWER_WITHIN = timedelta(seconds=8)
@@ -28,21 +31,59 @@ _MUTED_FOR = timedelta(hours=1)
 _FIELDS_OF_SENDING = ("next_at", "stopped_at", "failing_since", "attempts", "reason")
 
 
-def add(kind: str, name: str, address: Mapping[str, str], actor: Actor) -> Channel:
-    """Add a channel; ValidationError by the names of fields and of parts of the address."""
+def add(
+    kind: str, name: str, address: Mapping[str, str], actor: Actor, *, is_own: bool = False
+) -> Channel:
+    """Add a channel, everybody's or the actor's own; ValidationError by the names of fields and of
+    parts of the address."""
+    owner = actor.user if is_own else None
+    assert owner is None or isinstance(owner, User)
     if Channel.objects.count() >= CHANNELS_MOST:
         raise ValidationError(f"There are {CHANNELS_MOST} channels already. Remove one first.")
+    if owner and kind != Channel.Kind.BROWSER:
+        _check_limit(owner)
     parts = checked_parts(kind, address)
     channel = Channel(
-        name=" ".join(name.split()),
+        name=_full_name(name, owner),
+        owner=owner,
         kind=kind,
         address=parts,
         place=place_of(kind, parts),
         made_by_id=actor.user.pk,
     )
     _save(channel, force_insert=True)
-    history.record(actor, [channel], "Added", flag=history.ADDITION)
+    _record(channel, actor, "Added", flag=history.ADDITION)
     return channel
+
+
+def _check_limit(owner: User) -> None:
+    most = own_limits().channels
+    if Channel.objects.own_of(owner).exclude(kind=Channel.Kind.BROWSER).count() >= most:
+        raise ValidationError(
+            f"You have {most} channels of your own already. Remove one first."
+            if most
+            else "Nobody may have channels of their own here."
+        )
+
+
+def own_prefix(owner: User) -> str:
+    """Names of channels are everybody's; a person's own begin with theirs."""
+    return f"{owner.get_username()[:30]}: "
+
+
+def _full_name(typed: str, owner: User | None) -> str:
+    name = " ".join(typed.split())
+    if owner is None or not name or name.startswith(own_prefix(owner)):
+        return name
+    return f"{own_prefix(owner)}{name}"
+
+
+def _record(channel: Channel, actor: Actor, what: str, *, flag: int = history.CHANGE) -> None:
+    """Of a person's own, the history says on the account that it was, and not which."""
+    if channel.owner is None:
+        history.record(actor, [channel], what, flag=flag)
+    else:
+        history.record(actor, [channel.owner], f"A channel of their own: {what.lower()}")
 
 
 def change(
@@ -50,7 +91,7 @@ def change(
 ) -> Channel:
     """Rename it, or give it another address; parts that are left out stay as they are."""
     if name is not None:
-        channel.name = " ".join(name.split())
+        channel.name = _full_name(name, channel.owner)
     try:
         before: Mapping[str, str] = channel.address
     except SecretUnreadableError:
@@ -61,7 +102,7 @@ def change(
         channel.address, channel.place = parts, place_of(channel.kind, parts)
         _try_anew(channel)
     _save(channel, update_fields=["name", "address", "place", *_FIELDS_OF_SENDING])
-    history.record(actor, [channel], "Changed")
+    _record(channel, actor, "Changed")
     return channel
 
 
@@ -82,7 +123,7 @@ def _save(channel: Channel, **how: object) -> None:
 
 def test(channel: Channel, actor: Actor) -> Done:
     """Send a message that says that it is a test, and wait a little for the answer."""
-    history.record(actor, [channel], "Tested")
+    _record(channel, actor, "Tested")
     # They have no notice with which they would be deleted.
     channel.messages.filter(is_test=True, notice=None).delete()
     line = {
@@ -134,18 +175,18 @@ def _answer(message: ChannelMessage) -> Done:
 def mute_channel(channel: Channel, actor: Actor) -> Done:
     """Send it nothing for an hour; alerts meanwhile are only in the log."""
     Channel.objects.filter(pk=channel.pk).update(muted_until=Now() + _MUTED_FOR)
-    history.record(actor, [channel], "Muted for an hour")
+    _record(channel, actor, "Muted for an hour")
     return Done(f"{channel}: muted for an hour. Alerts meanwhile are only in the log.")
 
 
 def _unmute(channel: Channel, actor: Actor) -> Done:
     Channel.objects.filter(pk=channel.pk).update(muted_until=None)
-    history.record(actor, [channel], "Ended the mute")
+    _record(channel, actor, "Ended the mute")
     return Done(f"{channel}: no longer muted.")
 
 
 def remove(channel: Channel, actor: Actor) -> Done:
-    history.record(actor, [channel], "Removed", flag=history.DELETION)
+    _record(channel, actor, "Removed", flag=history.DELETION)
     channel.delete()
     return Done(f"{channel.name}: removed.")
 
@@ -164,3 +205,9 @@ ACTS = {
     "unmute": Act(_unmute, CHANGE),
     "remove": Act(remove, _DELETE, asks=_question, button="Remove", leaves=True),
 }
+_OWN_ACTS = for_own(ACTS, VIEW)
+
+
+def acts_on(channel: Channel) -> Mapping[str, Act]:
+    """Of a channel that the person sees."""
+    return _OWN_ACTS if channel.is_own else ACTS

@@ -8,7 +8,7 @@ from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
 from django.db.models import QuerySet
 
-from trackers.channels.acts import add, remove
+from trackers.channels.acts import add, own_prefix, remove
 from trackers.channels.models import Channel, PushKey
 from trackers.channels.shapes.browser import are_push_keys, new_push_key, public_push_key
 from trackers.channels.shapes.shape import host_of
@@ -33,7 +33,7 @@ def public_key() -> str:
 
 
 def browsers_of(user: User) -> QuerySet[Channel]:
-    return Channel.objects.filter(kind=Channel.Kind.BROWSER, made_by=user)
+    return Channel.objects.own_of(user).filter(kind=Channel.Kind.BROWSER)
 
 
 def add_browser(
@@ -57,7 +57,7 @@ def add_browser(
             return known
     if len(own) >= _MOST_BROWSERS:
         raise ValidationError(f"You have {_MOST_BROWSERS} browsers already. End one first.")
-    return add(Channel.Kind.BROWSER, _free_name(user, name), address, actor)
+    return add(Channel.Kind.BROWSER, _free_name(user, name), address, actor, is_own=True)
 
 
 def end_browser(user: User, actor: Actor, id: int) -> bool:
@@ -78,9 +78,8 @@ def _is_push_host(host: str) -> bool:
 
 
 def _free_name(user: User, typed: str) -> str:
-    """Names of channels are everybody's, so that a rule's form says whose it is."""
     plain = "".join(one for one in typed if one.isprintable()).strip()[:_MAX_BROWSER_NAME]
-    first = f"{user.get_username()[:30]}: {plain or 'browser'}"
+    first = f"{own_prefix(user)}{plain or 'browser'}"
     taken = set(Channel.objects.filter(name__startswith=first).values_list("name", flat=True))
     names = (first, *(f"{first} {number}" for number in range(2, len(taken) + 3)))
     return next(name for name in names if name not in taken)

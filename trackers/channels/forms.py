@@ -28,10 +28,19 @@ class ChannelForm(forms.Form):
         help_text="As rules and the log call it, such as “newsroom on Slack”.",
     )
 
-    def __init__(self, data: Any = None, *, kind: str, channel: Channel | None = None) -> None:
+    def __init__(
+        self,
+        data: Any = None,
+        *,
+        kind: str,
+        channel: Channel | None = None,
+        is_own: bool = False,
+    ) -> None:
+        """`is_own`: a new one is for the person alone."""
         super().__init__(data)
         self.kind, self.channel = kind, channel
         self.is_new = channel is None
+        self.is_own = is_own if channel is None else channel.is_own
         if channel is not None:
             self.initial["name"] = channel.name
         for part in SHAPES[kind].parts:
@@ -68,7 +77,7 @@ class ChannelForm(forms.Form):
         name = self.cleaned_data["name"]
         try:
             if self.channel is None:
-                return acts.add(self.kind, name, address, actor)
+                return acts.add(self.kind, name, address, actor, is_own=self.is_own)
             return acts.change(self.channel, actor, name=name, address=address)
         except ValidationError as error:
             self.add_error(None, error)

@@ -15,6 +15,7 @@ def channel_json(channel: Channel) -> dict[str, Any]:
         "kind": channel.kind,
         "place": channel.place,
         "state": channel.state,
+        "own": channel.is_own,
         "reason": channel.reason,
         "failing_since": iso(channel.failing_since),
         "sent_at": iso(channel.sent_at),

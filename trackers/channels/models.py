@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from django.conf import settings
 from django.core.exceptions import ValidationError
+from django.core.validators import MaxValueValidator
 from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Now
@@ -32,9 +33,13 @@ MAX_REASON = 300
 
 
 class ChannelQuerySet(models.QuerySet["Channel"]):
-    def offered_to(self, person: Person) -> Self:
-        """Those that a rule of this person may choose: a browser is for who added it alone."""
-        return self.filter(~Q(kind=Channel.Kind.BROWSER) | Q(made_by=person.pk or 0))
+    def seen_by(self, person: Person) -> Self:
+        """Everybody's, and the person's own: those that every door shows, and that a rule of this
+        person may choose."""
+        return self.filter(Q(owner=None) | Q(owner=person.pk or 0))
+
+    def own_of(self, person: Person) -> Self:
+        return self.filter(owner=person.pk or 0)
 
 
 class Channel(models.Model):
@@ -62,6 +67,17 @@ class Channel(models.Model):
         settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, editable=False
     )
     made_at = models.DateTimeField(db_default=Now(), editable=False)
+    # Whose own it is, for nobody else to see; null: everybody's. Without a constraint, which would
+    # have locked the table when this came.
+    owner = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        on_delete=models.CASCADE,
+        null=True,
+        editable=False,
+        related_name="+",
+        db_constraint=False,
+        db_index=False,
+    )
     muted_until = models.DateTimeField(null=True, editable=False)
 
     # Nothing is sent before then; the claim moves it ahead, so if its process dies, another one
@@ -88,6 +104,10 @@ class Channel(models.Model):
         return self.name
 
     @property
+    def is_own(self) -> bool:
+        return self.owner_id is not None
+
+    @property
     def state(self) -> str:
         if self.stopped_at:
             return "stopped"
@@ -101,6 +121,43 @@ class Channel(models.Model):
         super().clean_fields(exclude)  # type: ignore[arg-type]
         if not self.name.strip():
             raise ValidationError({"name": "Enter a name."})
+
+
+class OwnLimits(models.Model):
+    """What each person may have of their own, whatever their role: one row."""
+
+    rules = models.PositiveSmallIntegerField(
+        "rules a person",
+        default=20,
+        validators=[MaxValueValidator(500)],
+        help_text="Rules of one's own, of the 500 that there may be in all. 0: nobody may add any.",
+    )
+    channels = models.PositiveSmallIntegerField(
+        "channels a person",
+        default=5,
+        validators=[MaxValueValidator(50)],
+        help_text="Chats, rooms and topics of one's own; browsers are not counted. 0: nobody may "
+        "add any.",
+    )
+    messages = models.PositiveIntegerField(
+        "messages an hour",
+        default=60,
+        validators=[MaxValueValidator(10_000)],
+        help_text="E-mails and messages that rules of one's own send to a person. What is raised "
+        "beyond that in an hour is only in that person's log.",
+    )
+
+    class Meta:
+        verbose_name = verbose_name_plural = "limits of one's own"
+        constraints = [models.CheckConstraint(condition=Q(id=1), name="ownlimits_is_one")]
+
+    def __str__(self) -> str:
+        return "what a person may have of their own"
+
+
+def own_limits() -> OwnLimits:
+    """The current ones; the defaults until they are first saved."""
+    return OwnLimits.objects.filter(pk=1).first() or OwnLimits(pk=1)
 
 
 class PushKey(models.Model):

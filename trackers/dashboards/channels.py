@@ -14,9 +14,9 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from trackers.channels.acts import ACTS, ADD, CHANGE
+from trackers.channels.acts import ADD, CHANGE, acts_on
 from trackers.channels.forms import ChannelForm
-from trackers.channels.models import Channel, ChannelMessage
+from trackers.channels.models import Channel, ChannelMessage, own_limits
 from trackers.channels.shapes import SHAPES, TYPED_SHAPES
 from trackers.dashboards.access import needs, require_permission
 from trackers.dashboards.page_acts import act_on, form_page
@@ -43,6 +43,7 @@ class ChannelRow:
     name: str
     service: str
     place: str
+    is_own: bool
     badge: str
     mood: str
     reason: str
@@ -67,23 +68,24 @@ class MessageRow:
 @needs(VIEW_CHANNELS)
 def channels(request: HttpRequest) -> HttpResponse:
     now, _ = current()
-    parts = {"list": lambda: {"channels": _channel_rows(now=now)}}
+    parts = {"list": lambda: _list_context(request, now=now)}
     return render_parts(request, "dashboards/channels/list.html", parts, shared={"now": now})
 
 
 @require_safe
 @needs(VIEW_CHANNELS)
 def channel(request: HttpRequest, id: int) -> HttpResponse:
-    channel = _get_channel(id)
+    channel = _get_channel(request, id)
     now, _ = current()
-    parts = {"channel": lambda: _channel_context(channel, now=now)}
+    parts = {"channel": lambda: _channel_context(request, channel, now=now)}
     return render_parts(request, "dashboards/channels/detail.html", parts, shared={"now": now})
 
 
 @require_POST
 @needs(VIEW_CHANNELS)
 def act_on_channel(request: HttpRequest, id: int, act: str) -> HttpResponse:
-    return act_on(request, ACTS, act, find=_get_channel, id=id, page="channel")
+    channel = _get_channel(request, id)
+    return act_on(request, acts_on(channel), act, find=lambda _: channel, id=id, page="channel")
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -91,13 +93,15 @@ def act_on_channel(request: HttpRequest, id: int, act: str) -> HttpResponse:
 @never_cache
 @sensitive_post_parameters()
 def add_channel(request: HttpRequest) -> HttpResponse:
-    """First the service, then the form that it has."""
-    require_permission(request, ADD)
+    """First the service, then the form that it has. `own`: one's own, which is also what those
+    get who may add no other."""
+    is_own = "own" in request.GET or not request.user.has_perm(ADD)
     kind = request.GET.get("kind", "")
     if kind not in TYPED_SHAPES:
         kinds = [(name, shape.label) for name, shape in TYPED_SHAPES.items()]
-        return render(request, "dashboards/channels/kinds.html", {"kinds": kinds})
-    return _form_or_stored(request, ChannelForm(request.POST or None, kind=kind))
+        context = {"kinds": kinds, "is_own": is_own}
+        return render(request, "dashboards/channels/kinds.html", context)
+    return _form_or_stored(request, ChannelForm(request.POST or None, kind=kind, is_own=is_own))
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -105,8 +109,9 @@ def add_channel(request: HttpRequest) -> HttpResponse:
 @never_cache
 @sensitive_post_parameters()
 def edit_channel(request: HttpRequest, id: int) -> HttpResponse:
-    require_permission(request, CHANGE)
-    channel = _get_channel(id)
+    channel = _get_channel(request, id)
+    if not channel.is_own:
+        require_permission(request, CHANGE)
     if channel.kind not in TYPED_SHAPES:
         raise PermissionDenied("A browser gives its own address. Its person can end it.")
     return _form_or_stored(
@@ -131,15 +136,17 @@ def _form_or_stored(request: HttpRequest, form: ChannelForm) -> HttpResponse:
     )
 
 
-def _get_channel(id: int) -> Channel:
+def _get_channel(request: HttpRequest, id: int) -> Channel:
     # Without the address: it is not shown, and may be unreadable.
-    return get_object_or_404(Channel.objects.defer("address"), pk=id)
+    return get_object_or_404(Channel.objects.seen_by(request.user).defer("address"), pk=id)
 
 
-def _channel_context(channel: Channel, *, now: datetime) -> dict[str, Any]:
+def _channel_context(request: HttpRequest, channel: Channel, *, now: datetime) -> dict[str, Any]:
+    may = {name: request.user.has_perm(act.permission) for name, act in acts_on(channel).items()}
     return {
         "channel": _channel_row(channel, now=now),
-        "rules": list(channel.rules.all()),
+        "may": may,
+        "rules": list(channel.rules.seen_by(request.user)),
         "messages_sent": [
             _message_row(message, now=now)
             for message in channel.messages.order_by("-pk")[:_RECENT_MESSAGES]
@@ -147,8 +154,12 @@ def _channel_context(channel: Channel, *, now: datetime) -> dict[str, Any]:
     }
 
 
-def _channel_rows(*, now: datetime) -> list[ChannelRow]:
-    return [_channel_row(row, now=now) for row in Channel.objects.defer("address")]
+def _list_context(request: HttpRequest, *, now: datetime) -> dict[str, Any]:
+    seen = Channel.objects.seen_by(request.user).defer("address")
+    return {
+        "channels": [_channel_row(row, now=now) for row in seen],
+        "may_own": own_limits().channels > 0,
+    }
 
 
 def _channel_row(channel: Channel, *, now: datetime) -> ChannelRow:
@@ -159,6 +170,7 @@ def _channel_row(channel: Channel, *, now: datetime) -> ChannelRow:
         name=channel.name,
         service=channel.get_kind_display(),
         place=channel.place,
+        is_own=channel.is_own,
         badge=badge,
         mood=mood,
         reason=channel.reason,

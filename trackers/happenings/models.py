@@ -19,6 +19,8 @@ class HappeningKind(models.TextChoices):
     """What each has in its `figures`."""
 
     MILESTONE = "milestone", "reached a milestone"  # metric, at, value
+    # As a milestone, but only rules of a person's own asked for it: no page shows these.
+    FIGURE = "figure", "reached a figure"
     GONE = "gone", "deleted or hidden"  # reason, views: the last count, null if unknown
     EDITED = "edited", "edited"  # versions: how many there are
     FELL = "fell", "a metric fell"  # metric, before, after

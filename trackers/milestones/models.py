@@ -1,15 +1,28 @@
 """Metric values that cause an event when a tweet reaches them, and which tweets have.
 
 Milestone ─ a measurement from below it to it or above ─> Crossing, and an event of `milestones`
+One that only rules of a person's own ask for causes no event, but a happening of its own kind.
 """
 
 from __future__ import annotations
+
+from collections.abc import Collection
+from typing import TYPE_CHECKING
 
 from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 from django.db.models import Case, F, Q, When
 
 from trackers.xapi.results import Figures
+
+if TYPE_CHECKING:
+    from typing import Self
+
+
+class MilestoneQuerySet(models.QuerySet["Milestone"]):
+    def shared(self) -> Self:
+        """Without those that only rules of a person's own ask for: these mark no chart."""
+        return self.filter(is_own=False)
 
 
 class Milestone(models.Model):
@@ -40,15 +53,28 @@ class Milestone(models.Model):
         db_persist=True,
     )
 
+    # Only rules of a person's own ask for it. The same figure may be there for everybody, too.
+    is_own = models.BooleanField(default=False, db_default=False, editable=False)
+
+    objects = MilestoneQuerySet.as_manager()
+
     class Meta:
         ordering = ["metric", "at"]
         constraints = [
-            models.UniqueConstraint(fields=["metric", "at"], name="milestone_once"),
+            models.UniqueConstraint(
+                fields=["metric", "at", "is_own"],
+                name="milestone_once_each",
+                violation_error_message="This milestone already exists.",
+            ),
             models.CheckConstraint(condition=Q(at__gte=1), name="milestone_is_positive"),
         ]
 
     def __str__(self) -> str:
         return f"{self.at:,} {self.metric}"
+
+    def validate_constraints(self, exclude: Collection[str] | None = None) -> None:
+        """Forms leave out whose it is, which the constraint is about, too."""
+        super().validate_constraints(exclude=set(exclude or ()) - {"is_own"})
 
 
 class Crossing(models.Model):

@@ -17,8 +17,8 @@ from django.db.models import F, Func, Value
 from django.db.models.functions import Lower
 from django.utils import timezone
 
-from trackers.alerts.models import AlertDigest, AlertMail, AlertRule, AlertsRead
-from trackers.channels.browsers import browsers_of
+from trackers.alerts.models import AlertDigest, AlertMail, AlertNotice, AlertRule, AlertsRead
+from trackers.channels.models import Channel
 from trackers.saved_views.models import SavedView
 from trackers.shares.models import Share
 from trackers.timelines.models import Follower
@@ -51,7 +51,6 @@ def _end_what_lets_in(user: User) -> None:
     ApiToken.objects.filter(user=user, revoked_at=None).update(revoked_at=now)
     FeedAddress.objects.filter(user=user).delete()
     Share.objects.filter(made_by=user, ended_at=None).update(ended_at=now)
-    browsers_of(user).delete()
     sessions.end_sessions(user)
     factors.remove_factors(user)
     ways_in.unlink(user)
@@ -60,6 +59,9 @@ def _end_what_lets_in(user: User) -> None:
 def _delete_what_is_theirs(user: User) -> None:
     """What is shared with a team stays."""
     AlertDigest.objects.filter(user=user).delete()
+    AlertRule.objects.filter(owner=user).delete()
+    AlertNotice.objects.filter(owner=user).delete()
+    Channel.objects.own_of(user).delete()
     AlertsRead.objects.filter(user=user).delete()
     TimeFormat.objects.filter(user=user).delete()
     Preferences.objects.filter(user=user).delete()

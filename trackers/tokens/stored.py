@@ -9,8 +9,9 @@ from typing import Any
 from django.apps import apps
 from django.contrib.admin.models import LogEntry
 from django.contrib.auth.models import User
+from django.db.models import Q
 
-from trackers.alerts.models import AlertDigest, AlertRule
+from trackers.alerts.models import AlertDigest, AlertNotice, AlertRule
 from trackers.channels.models import Channel
 from trackers.notes.models import Note
 from trackers.saved_views.models import SavedView
@@ -21,6 +22,7 @@ from tweetwatch.clock_times import iso
 
 # Of the newest lines of the history.
 _MAX_ACTS = 10_000
+_MAX_ALERTS = 1_000
 
 
 def stored_about(user: User) -> dict[str, Any]:
@@ -58,9 +60,17 @@ def stored_about(user: User) -> dict[str, Any]:
         ),
         "alerts_read": _first(getattr(user, "alerts_read", None), "place"),
         "alert_rules": _rows(
-            AlertRule.objects.filter(made_by=user), "name", "kind", "to", "made_at"
+            AlertRule.objects.filter(Q(made_by=user) | Q(owner=user)),
+            *("name", "kind", "is_own", "to", "to_owner", "made_at"),
         ),
-        "channels": _rows(Channel.objects.filter(made_by=user), "name", "kind", "made_at"),
+        "own_alerts": _rows(
+            AlertNotice.objects.filter(owner=user).order_by("-pk")[:_MAX_ALERTS],
+            *("rule_name", "at", "lines"),
+        ),
+        "channels": _rows(
+            Channel.objects.filter(Q(made_by=user) | Q(owner=user)).defer("address"),
+            *("name", "kind", "place", "is_own", "made_at"),
+        ),
         "saved_views": _rows(SavedView.objects.filter(user=user), "name", "query", "position"),
         "columns": [str(column) for column in user.columns.select_related("source", "team")],
         "follows": _rows(Follow.objects.filter(follower__user=user), "origin_id", "followed_at"),

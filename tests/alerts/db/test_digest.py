@@ -335,7 +335,7 @@ def test_a_person_chooses_from_the_views_that_they_see(vera, moon):
 
 def browser_of(person):
     address = {"endpoint": "https://push.example/1"}
-    return Channel.objects.create(name="hers", kind="browser", address=address, made_by=person)
+    return Channel.objects.create(name="hers", kind="browser", address=address, owner=person)
 
 
 def test_a_digest_goes_to_the_channels_that_its_person_may_choose(vera):

@@ -8,7 +8,8 @@ from django.contrib.auth.models import User
 from tests.alerts.conftest import HOUR, MINUTE, NOW, minute, rule, tweet
 from trackers.alerts import happened
 from trackers.alerts.membership import MAX_FINDINGS
-from trackers.alerts.models import AlertNotice, AlertRule, HappeningPlace
+from trackers.alerts.models import AlertNotice, AlertRule
+from trackers.alerts.places import HappeningPlace
 from trackers.alerts.rehearsal import rehearse
 from trackers.happenings.models import Happening
 from trackers.ingest.sources.models import Source, SourceTweet

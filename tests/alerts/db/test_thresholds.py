@@ -6,7 +6,8 @@ from django.utils import timezone
 
 from tests.alerts.conftest import NOW, minute, rule, tweet
 from tests.factories import figures
-from trackers.alerts.models import AlertNotice, AlertPlace
+from trackers.alerts.models import AlertNotice
+from trackers.alerts.places import AlertPlace
 from trackers.ingest.sources.models import Source, SourceTweet
 from trackers.milestones.models import Crossing, Milestone
 from trackers.outbox.models import Topic

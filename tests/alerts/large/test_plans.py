@@ -12,7 +12,8 @@ from django.contrib.auth.models import User
 from tests.alerts.conftest import NOW, minute, rule
 from tests.plans import watched
 from trackers.alerts.membership import searched_as
-from trackers.alerts.models import AlertRule, HappeningPlace
+from trackers.alerts.models import AlertRule
+from trackers.alerts.places import HappeningPlace
 from trackers.alerts.rehearsal import rehearse
 from trackers.alerts.unusual import MAX_RISES
 from trackers.alerts.worded import with_words

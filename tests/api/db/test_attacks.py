@@ -30,7 +30,7 @@ VALUES = [
                   '"9999-12-31T23:59:59-23:59"')),
 ]  # fmt: skip
 KNOWN = {"follower": "me", "name": "news", "id": "11", "source": "1", "account": "42", "note": "1",
-         "share": "1", "view": "1", "channel": "1", "kind": "all",
+         "share": "1", "view": "1", "channel": "1", "rule": "1", "kind": "all",
          "key": "all"}  # fmt: skip
 
 
@@ -70,6 +70,7 @@ def test_no_value_in_a_body_causes_a_500(owner, value):
             share=1,
             view=1,
             channel=1,
+            rule=1,
             kind="author",
             key=42,
         )

@@ -6,12 +6,13 @@ from dataclasses import asdict
 from datetime import timedelta
 from uuid import UUID
 
-from django.contrib.auth.models import Permission
+from django.contrib.auth.models import Permission, User
 from django.utils import timezone
 
 from tests.conftest import PROJECT
 from tests.factories import CredentialFactory
 from tests.timelines.homes.world import bring, source, tweet
+from trackers.alerts.models import AlertRule
 from trackers.api.urls import api
 from trackers.channels import acts
 from trackers.channels.models import Channel
@@ -99,6 +100,7 @@ def test_each_documented_example_gets_its_documented_answer(program, monkeypatch
     )  # fmt: skip
     TweetText.objects.filter(tweet=id).update(text="Liftoff")
     homes.follow(own(program.user).pk, source_id=came_from)
+    User.objects.filter(pk=program.user.pk).update(email="ada@here.example")
     kinds = ("subscriber", "tweet", "source", "interval", "queue", "credential", "project")
     kinds += ("note", "share", "channel", "alertrule")
     program.user.user_permissions.add(
@@ -130,6 +132,7 @@ def test_each_documented_example_gets_its_documented_answer(program, monkeypatch
             share=Share.objects.values_list("pk", flat=True).first(),
             view=SavedView.objects.values_list("pk", flat=True).first(),
             channel=Channel.objects.values_list("pk", flat=True).first(),
+            rule=AlertRule.objects.values_list("pk", flat=True).first(),
         )  # fmt: skip
         sent = json.loads(body) if body.strip() else None
         if "outcome=delivered" in path:

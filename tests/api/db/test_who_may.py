@@ -18,7 +18,7 @@ LOOKS = (
     "timelines/get_multi",
     "timelines/{name}/filter",
 )
-TAKES_ADMIN = ("channels", "subscribers", "intervals", "queues/")
+TAKES_ADMIN = ("alerts/rules", "channels", "subscribers", "intervals", "queues/")
 
 
 def examples():
@@ -41,6 +41,7 @@ def ask(program, method, address, body):
         share=1,
         view=1,
         channel=1,
+        rule=1,
         kind="author",
         key=42,
     )

@@ -17,8 +17,10 @@ from django_q.models import OrmQ
 from tests.alerts.conftest import rule
 from tests.alerts.mail_servers import Box, listening
 from tests.channels.push import Browser
+from tests.channels.sending import channel
 from trackers import roles, tasks
 from trackers.alerts.models import AlertDigest, AlertMail, AlertNotice, AlertRule, AlertsRead
+from trackers.alerts.notice import post
 from trackers.channels.models import Channel
 from trackers.dashboards.models import Column
 from trackers.history import on_page
@@ -81,6 +83,14 @@ def furnished(user):
         kind="day", key="2026-03-14", text="Launch", at=timezone.now(), written_by=user
     )
     rule("trouble", name="Rocket", made_by=user, to=["ops@here.example", user.email])
+    own = rule("trouble", name="Comet", owner=user, by_event=False, to_owner=True)
+    own.channels.add(channel("slack", "https://chat.example", "vera: phone", owner=user))
+    secrets.append("/services/")
+    lines = [{"what": "Late.", "url": "/", "state": "down", "kind": "queue", "of": "x"}]
+    notice = AlertNotice.objects.create(
+        rule=own, rule_name="Comet", owner=user, at=timezone.now(), lines=lines
+    )
+    post(notice, [user.email], now=timezone.now())
     return secrets
 
 
@@ -185,6 +195,11 @@ def test_a_copy_of_an_account_has_no_secrets(vera, page):
     assert stored["times"]["zone"] == "Asia/Kathmandu"
     assert [one["name"] for one in stored["saved_views"]] == ["Mine", "Ours"]
     assert stored["notes"][0]["text"] == "Launch"
+    assert [(one["name"], one["is_own"]) for one in stored["alert_rules"]] == [
+        ("Comet", True), ("Rocket", False),
+    ]  # fmt: skip
+    assert [one["name"] for one in stored["channels"]] == ["vera: phone"]
+    assert stored["own_alerts"][0]["lines"][0]["what"] == "Late."
     assert stored["api_tokens"][0]["name"] == "phone"
     assert stored["account"]["roles_and_teams"] == ["Press", "operator"]
     text = answer.content.decode()
@@ -202,7 +217,7 @@ def test_the_copy_has_each_table_about_people(vera):
         "alertsread": "alerts_read",
         "note": "notes", "follower": "follows", "savedview": "saved_views", "column": "columns",
         "overviewvisit": "overview_last_seen", "share": "shares", "authenticator": "factors",
-        "channel": "channels", "usersession": "logins",
+        "channel": "channels", "usersession": "logins", "alertnotice": "own_alerts",
         "socialaccount": "linked_logins",
         # Not used: an address is the account's own.
         "emailaddress": "account",
@@ -255,6 +270,8 @@ def test_a_closed_account_is_anonymous(vera, page):
     assert Note.objects.get().written_by == closed
     assert AlertRule.objects.get().to == ["ops@here.example"]
     assert not AlertMail.objects.exists()
+    assert not Channel.objects.exists()
+    assert list(AlertNotice.objects.all()) == [notice], "the own ones went with the account"
     for gone in (AlertDigest, AlertsRead, Preferences, TimeFormat, Column, Follower, FeedAddress):
         assert not gone.objects.exists(), gone
     assert ApiToken.objects.get().revoked_at is not None

@@ -12,10 +12,20 @@ from django.utils import timezone
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods, require_POST
 
-from trackers.alerts.acts import ACTS, ADD, CHANGE, arrange_digest, end_mute, save, stop_digest
+from trackers.alerts.acts import (
+    ADD,
+    CHANGE,
+    acts_on,
+    arrange_digest,
+    end_mute,
+    permission_to_end,
+    save,
+    stop_digest,
+)
 from trackers.alerts.forms import RuleForm
 from trackers.alerts.kinds import SHAPES, RuleKind
-from trackers.alerts.models import AlertDigest, AlertMute, AlertRule
+from trackers.alerts.models import AlertDigest, AlertRule
+from trackers.alerts.mutes import mutes_now
 from trackers.alerts.rehearsal import Rehearsal, rehearse
 from trackers.alerts.text import digest_to_end
 from trackers.dashboards.access import VIEW_ALERTS, needs, require_permission
@@ -45,21 +55,23 @@ _KIND_HELP = {
 @require_POST
 @needs(VIEW_ALERTS)
 def act_on_alert(request: HttpRequest, id: int, act: str) -> HttpResponse:
-    return act_on(request, ACTS, act, find=_get_rule, id=id, page="alert")
+    rule = _get_rule(request, id)
+    return act_on(request, acts_on(rule), act, find=lambda _: rule, id=id, page="alert")
 
 
 @require_POST
 @needs(VIEW_ALERTS)
 def act_on_mute(request: HttpRequest, id: int) -> HttpResponseRedirect:
     """End one, from the list of all."""
-    require_permission(request, CHANGE)
-    mute = get_object_or_404(AlertMute.objects.select_related("rule"), pk=id)
+    mute = get_object_or_404(mutes_now(request.user, now=timezone.now()), pk=id)
+    require_permission(request, permission_to_end(mute))
     show_message(request, end_mute(mute, on_page(request.user)))
     return redirect("alerts")
 
 
-def _get_rule(id: int) -> AlertRule:
-    return get_object_or_404(AlertRule, pk=id)
+def _get_rule(request: HttpRequest, id: int) -> AlertRule:
+    seen = AlertRule.objects.seen_by(request.user).select_related("owner")
+    return get_object_or_404(seen, pk=id)
 
 
 @require_POST
@@ -92,24 +104,28 @@ def end_digest(request: HttpRequest, signed: str) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 @needs(VIEW_ALERTS)
 def add_alert(request: HttpRequest) -> HttpResponse:
-    """First the kind, then the form that this kind has."""
-    require_permission(request, ADD)
+    """First the kind, then the form that this kind has. `own`: one's own, which is also what
+    those get who may add no other."""
+    is_own = "own" in request.GET or not request.user.has_perm(ADD)
     subject = {name: request.GET[name] for name in _SUBJECT_PARAMS if name in request.GET}
     if not subject.get("of", "").isascii() or len(subject.get("of", "")) > 19:
         raise Http404("There is no such tweet, author, source, tag or saved view.")
     kind = request.POST.get("kind") or request.GET.get("kind", "")
     if kind not in RuleKind.values:
-        return _choose_kind(request, subject)
+        return _choose_kind(request, subject, is_own=is_own)
     start = {**subject, "to": request.user.email} if hasattr(request.user, "email") else subject
-    form = RuleForm(request.POST or None, kind=kind, initial=start, reader=request.user)
+    form = RuleForm(
+        request.POST or None, kind=kind, initial=start, reader=request.user, is_own=is_own
+    )
     return _save_or_ask(request, form)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @needs(VIEW_ALERTS)
 def edit_alert(request: HttpRequest, id: int) -> HttpResponse:
-    require_permission(request, CHANGE)
-    rule = get_object_or_404(AlertRule, pk=id)
+    rule = _get_rule(request, id)
+    if not rule.is_own:
+        require_permission(request, CHANGE)
     form = RuleForm(request.POST or None, instance=rule, reader=request.user)
     return _save_or_ask(request, form)
 
@@ -128,18 +144,19 @@ def _save_or_ask(request: HttpRequest, form: RuleForm) -> HttpResponse:
     return _rule_form_page(request, form)
 
 
-def _choose_kind(request: HttpRequest, subject: dict[str, str]) -> HttpResponse:
+def _choose_kind(request: HttpRequest, subject: dict[str, str], *, is_own: bool) -> HttpResponse:
     about = subject.get("about", "")
+    carried = {**subject, "own": "yes"} if is_own else subject
     kinds = [
         {
             "label": kind.label,
             "meant": _KIND_HELP[kind],
-            "query": urlencode({"kind": kind.value, **subject}),
+            "query": urlencode({"kind": kind.value, **carried}),
         }
         for kind, shape in SHAPES.items()
         if not about or about in shape.about
     ]
-    context = {"kinds": kinds, "about": about, "of": subject.get("of", "")}
+    context = {"kinds": kinds, "about": about, "of": subject.get("of", ""), "is_own": is_own}
     return render(request, "dashboards/alerts/kinds.html", context)
 
 
@@ -147,6 +164,8 @@ def _rule_form_page(
     request: HttpRequest, form: RuleForm, rehearsal: Rehearsal | None = None
 ) -> HttpResponse:
     subject = {name: of for name, of in form.subject.items() if of}
+    if form.is_own:
+        subject["own"] = "yes"
     return form_page(
         request,
         "dashboards/alerts/form.html",

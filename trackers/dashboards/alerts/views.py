@@ -11,12 +11,13 @@ from urllib.parse import urlencode
 from django.conf import settings
 from django.contrib.auth.models import User
 from django.core.exceptions import SuspiciousOperation
-from django.db.models import Prefetch, QuerySet
+from django.db.models import F, Prefetch, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
+from trackers.alerts.acts import acts_on, permission_to_end
 from trackers.alerts.digest_form import DigestForm
 from trackers.alerts.kinds import RuleKind
 from trackers.alerts.models import RULES_MOST, AlertDigest, AlertMail, AlertNotice, AlertRule
@@ -24,7 +25,7 @@ from trackers.alerts.mutes import muted_until, mutes_now
 from trackers.alerts.notice import LINES_MOST
 from trackers.alerts.unread import mark_read, place_of
 from trackers.alerts.words import condition
-from trackers.channels.models import Channel, ChannelMessage
+from trackers.channels.models import Channel, ChannelMessage, own_limits
 from trackers.dashboards.access import VIEW_ALERTS, needs
 from trackers.dashboards.parts import render_parts
 from trackers.dashboards.tweet_rows import texts_of
@@ -82,10 +83,9 @@ def alerts(request: HttpRequest) -> HttpResponse:
 @require_safe
 @needs(VIEW_ALERTS)
 def alert(request: HttpRequest, id: int) -> HttpResponse:
-    rule = get_object_or_404(AlertRule, pk=id)
+    rule = get_object_or_404(AlertRule.objects.seen_by(request.user), pk=id)
     now, _ = current()
-    read = place_of(_person(request))
-    parts = {"rule": lambda: _rule_context(rule, read=read, now=now)}
+    parts = {"rule": lambda: _rule_context(request, rule, now=now)}
     return render_parts(request, "dashboards/alerts/rule.html", parts, shared={"now": now})
 
 
@@ -148,12 +148,20 @@ def _rules_context(request: HttpRequest, *, now: datetime) -> dict[str, Any]:
     read = place_of(_person(request))
     rows = _notice_rows(lately, now=now, read=read, most=_MAX_NOTICE_LINES)
     return {
-        "rules": _rule_rows(AlertRule.objects.prefetch_related(_CHANNELS)[:RULES_MOST]),
+        "rules": _rule_rows(_rules_for(request)),
+        "may_own": own_limits().rules > 0,
         "notices": rows,
         "newest": rows[0].id if rows else 0,
-        "muted": _mute_rows(now=now),
+        "muted": _mute_rows(_person(request), now=now),
         "post": _mail_status(),
     }
+
+
+def _rules_for(request: HttpRequest) -> QuerySet[AlertRule]:
+    """The person's own first."""
+    seen = AlertRule.objects.seen_by(request.user).select_related("owner")
+    own_first = F("owner").asc(nulls_last=True)
+    return seen.order_by(own_first, "name", "pk").prefetch_related(_CHANNELS)[:RULES_MOST]
 
 
 def _mail_status() -> dict[str, object]:
@@ -166,13 +174,15 @@ def _mail_status() -> dict[str, object]:
     }
 
 
-def _rule_context(rule: AlertRule, *, read: int, now: datetime) -> dict[str, Any]:
+def _rule_context(request: HttpRequest, rule: AlertRule, *, now: datetime) -> dict[str, Any]:
+    read = place_of(_person(request))
     lately = rule.alertnotice_set.select_related("rule").prefetch_related(*_SENT)[:_RECENT_NOTICES]
     until = muted_until(rule, now=now)
     return {
         "rule": _rule_rows([rule])[0],
         "muted_until": ahead(until, now=now) if until else None,
         "row": rule,
+        "may": {name: request.user.has_perm(act.permission) for name, act in acts_on(rule).items()},
         "notices": _notice_rows(lately, now=now, read=read, most=_MAX_NOTICE_LINES),
         "post": _mail_status(),
     }
@@ -202,6 +212,7 @@ class RuleRow:
     tells: str
     rest: str
     enabled: bool
+    is_own: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,6 +222,7 @@ class MuteRow:
     link: str
     text: str  # of a tweet
     until: Moment
+    may_end: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,9 +258,9 @@ class NoticeRow:
     mails: Sequence[MailRow]
 
 
-def _mute_rows(*, now: datetime) -> list[MuteRow]:
+def _mute_rows(person: User, *, now: datetime) -> list[MuteRow]:
     """The first to end, as many as a page takes."""
-    mutes = list(mutes_now(now=now)[:_MUTES_SHOWN])
+    mutes = list(mutes_now(person, now=now)[:_MUTES_SHOWN])
     texts = texts_of(mute.tweet for mute in mutes if mute.tweet is not None)
     rows = []
     for mute in mutes:
@@ -257,7 +269,8 @@ def _mute_rows(*, now: datetime) -> list[MuteRow]:
         else:
             name, link = f"Tweet {mute.tweet}", f"/tweets/{mute.tweet}/"
         until = ahead(mute.until, now=now)
-        rows.append(MuteRow(mute.pk, name, link, texts.get(mute.tweet or 0, ""), until))
+        may_end = person.has_perm(permission_to_end(mute))
+        rows.append(MuteRow(mute.pk, name, link, texts.get(mute.tweet or 0, ""), until, may_end))
     return rows
 
 
@@ -287,6 +300,7 @@ def _rule_row(rule: AlertRule, subject: Any) -> RuleRow:
         tells=_recipients_text(rule),
         rest=spoken(rule.rest),
         enabled=rule.enabled,
+        is_own=rule.is_own,
     )
 
 
@@ -308,7 +322,7 @@ def _subject_link(about: str, row: Any) -> str:
 
 
 def _recipients_text(rule: AlertRule) -> str:
-    whom = [*rule.to, *(channel.name for channel in rule.channels.all())]
+    whom = [*rule.addresses, *(channel.name for channel in rule.channels.all())]
     whom += [*(["subscribers to alerts"] if rule.by_event else [])]
     return ", ".join(whom) or "none"
 

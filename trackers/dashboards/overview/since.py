@@ -65,7 +65,7 @@ def since_context(request: HttpRequest, *, now: datetime) -> dict[str, object]:
     since = max(away_since or now - _FIRST_DAY, now - KEPT_FOR)
     lines = [*_of_happenings(since), *_of_new_tweets(since)]
     if user.has_perm(VIEW_ALERTS):
-        lines = [*_of_alerts(since), *lines]
+        lines = [*_of_alerts(user, since), *lines]
     return {"since_lines": lines, "since": ago(since, now=now), "is_first_day": away_since is None}
 
 
@@ -73,8 +73,9 @@ def _counted(rows: Sequence[Any]) -> str:
     return f"{commas(MOST_COUNTED)}+" if len(rows) > MOST_COUNTED else commas(len(rows))
 
 
-def _of_alerts(since: datetime) -> list[SinceLine]:
-    notices = AlertNotice.objects.filter(kind=AlertNotice.Kind.ALERT, at__gte=since)
+def _of_alerts(user: User, since: datetime) -> list[SinceLine]:
+    seen = AlertNotice.objects.seen_by(user)
+    notices = seen.filter(kind=AlertNotice.Kind.ALERT, at__gte=since)
     names = list(notices.order_by("-at").values_list("rule_name", flat=True)[: MOST_COUNTED + 1])
     if not names:
         return []

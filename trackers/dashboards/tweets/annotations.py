@@ -73,7 +73,7 @@ def _edits(tweet: Tweet) -> Iterator[tuple[datetime, str, str]]:
 
 def _milestones_reached(runs: Sequence[Run]) -> Iterator[tuple[datetime, str, str]]:
     """Each milestone, when the tweet was first measured above it, having been measured below."""
-    for milestone in Milestone.objects.all():
+    for milestone in Milestone.objects.shared():
         count_of = attrgetter(milestone.metric)
         before: int | None = None
         for run in runs:

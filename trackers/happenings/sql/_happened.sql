@@ -2,7 +2,7 @@
 -- by ten. Few ever do, so it is first asked whether any metric is below what it was.
 happened AS (
     INSERT INTO trackers_happening (what, tweet_id, at, figures)
-    SELECT 'milestone', tweet_id, to_timestamp(t / 1000.0),
+    SELECT CASE WHEN is_own THEN 'figure' ELSE 'milestone' END, tweet_id, to_timestamp(t / 1000.0),
            jsonb_build_object('metric', metric, 'at', at, 'value', figure)
     FROM passed
     UNION ALL

@@ -8,8 +8,10 @@ from collections.abc import Mapping
 from getpass import getpass
 from typing import Any
 
+from django.contrib.auth.models import AnonymousUser
 from django.core.exceptions import ValidationError
 from django.core.management.base import CommandError
+from django.db.models import QuerySet
 
 from trackers.channels import acts
 from trackers.channels.listing import channel_json
@@ -49,7 +51,7 @@ class Command(ActionsCommand):
 
     def do_list(self, options: Mapping[str, Any]) -> None:
         # Without the addresses: the list is needed, too, when a key of FIELD_KEYS is lost.
-        channels = list(Channel.objects.defer("address"))
+        channels = list(_everybodys())
         for channel in channels:
             listed = channel_json(channel)
             self.show(
@@ -72,8 +74,12 @@ class Command(ActionsCommand):
         self.show({"removed": options["name"]}, done.message)
 
 
+def _everybodys() -> QuerySet[Channel]:
+    return Channel.objects.seen_by(AnonymousUser()).defer("address")
+
+
 def _find_channel(name: str) -> Channel:
-    channel = Channel.objects.defer("address").filter(name=name).first()
+    channel = _everybodys().filter(name=name).first()
     if channel is None:
         raise CommandError(f"There is no channel {name!r}. `channels list` names them all.")
     return channel

@@ -10,13 +10,17 @@ near AS MATERIALIZED (
       AND CASE WHEN f[nth + 6] >= m.at THEN f[nth] < m.at
                ELSE f[nth + 6] < m.low AND (f[nth] < m.low) IS NOT TRUE END
 ),
--- The events of several milestones reached at once are a millisecond apart.
+-- The events of several milestones reached at once are a millisecond apart. `is_own`: only rules of
+-- a person's own ask for it, so nobody is told by an event.
 passed AS (
     INSERT INTO trackers_crossing (tweet_id, metric, at, figure, t)
     SELECT id, metric, at, figure, t + row_number() OVER (PARTITION BY id ORDER BY at, metric)
     FROM near WHERE is_up AND ({milestones}) IS NOT NULL
     ON CONFLICT DO NOTHING
-    RETURNING *
+    RETURNING *, NOT EXISTS (
+        SELECT FROM trackers_milestone m
+        WHERE m.metric = trackers_crossing.metric AND m.at = trackers_crossing.at AND NOT m.is_own
+    ) AS is_own
 ),
 -- A crossing is kept until the metric falls below 90% of the milestone, so that a tweet that hovers
 -- around one is reported once.

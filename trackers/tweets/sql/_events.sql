@@ -21,7 +21,7 @@ told AS (
     INSERT INTO trackers_event (topic_id, type, t, tweet_id, data)
     SELECT ({milestones}), 'create', t, tweet_id,
            jsonb_build_object('metric', metric, 'at', at, 'value', figure)
-    FROM passed
+    FROM passed WHERE NOT is_own
     {more}
     RETURNING id
 ),

@@ -204,7 +204,9 @@ def test_a_viewer_sees_channels_and_may_not_change_them(client):
 
     assert "hooks" not in page
     assert "Send a test" not in page
-    assert client.get(ADD).status_code == 403
+    kind = client.get(f"{ADD}?kind=slack")
+    assert "It is your own: nobody else sees it" in words(kind)
+    assert client.post(f"/alerts/channels/{made.pk}/edit/", {"name": "x"}).status_code == 403
     assert client.post(f"/alerts/channels/{made.pk}/test").status_code == 403
 
 

@@ -12,5 +12,5 @@ SELECT EXISTS (SELECT FROM trackers_credential),
        (SELECT min(applied) FROM django_migrations) > %(new_since)s,
        EXISTS (SELECT FROM trackers_project WHERE coalesce(
            posts_a_day, posts_a_month, money_a_day, money_a_month) IS NOT NULL),
-       EXISTS (SELECT FROM trackers_alertrule),
+       EXISTS (SELECT FROM trackers_alertrule WHERE owner_id IS NULL),
        EXISTS (SELECT FROM auth_user OFFSET 1)
