@@ -346,7 +346,7 @@ class RuleForm(forms.ModelForm):
         if not _LEAST_QUIET <= cleaned["lasting"] <= _MOST_QUIET:
             self.refuse("lasting", _QUIET_RANGE)
         files = Source.objects.filter(kind=Source.Kind.IMPORT)
-        if cleaned["about"] == About.SOURCE and files.filter(pk=cleaned["of"]).exists():
+        if cleaned.get("about") == About.SOURCE and files.filter(pk=cleaned.get("of")).exists():
             self.refuse("of", "A file brings nothing new.")
 
     def refuse(self, field: str, message: str) -> None:

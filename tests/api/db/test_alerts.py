@@ -2,11 +2,14 @@
 
 from datetime import timedelta
 
+import pytest
 from django.utils import timezone
 
 from tests.alerts.conftest import moves, tweet
 from trackers.alerts.models import AlertRule
+from trackers.ingest.sources.models import Source
 from trackers.tweets.gains.heads import store_heads
+from trackers.tweets.snowflake import first_id_at
 
 TRIAL = "alerts/rules/trial"
 FAST = {"kind": "velocity", "metric": "likes", "at": 1000, "rest": "1h"}
@@ -31,3 +34,37 @@ def test_a_trial_refuses_by_field_like_the_form(owner):
 
     assert owner.status == 422
     assert {one["field"] for one in owner.body["errors"]} == {"of", "rest"}
+
+
+@pytest.mark.parametrize(
+    ("asked", "field"),
+    [
+        ({"kind": "words"}, "words"),
+        ({"kind": "words", "words": "-launch !"}, "words"),
+        ({"kind": "words", "words": "launch", "about": "tweet", "of": "1"}, "about"),
+        ({"kind": "quiet"}, "about"),
+        ({"kind": "quiet", "about": "author", "of": "@a7", "lasting": "59m"}, "lasting"),
+        ({"kind": "quiet", "about": "author", "of": "@a7", "lasting": "31d"}, "lasting"),
+        ({"kind": "quiet", "about": "source", "of": "1"}, "of"),
+    ],
+)
+def test_rules_about_words_and_silence_refuse_by_field(owner, asked, field):
+    tweet(1)
+    Source.objects.create(pk=1, kind="import", of="archive.zip")
+
+    owner.post(TRIAL, asked)
+
+    assert owner.status == 422
+    assert {one["field"] for one in owner.body["errors"]} == {field}
+
+
+def test_a_rule_about_silence_is_tried(owner):
+    now = timezone.now()
+    for hours in (40, 10, 3):
+        tweet(first_id_at(int((now - timedelta(hours=hours)).timestamp() * 1000)))
+
+    answer = owner.post(TRIAL, {"kind": "quiet", "about": "author", "of": "@a7"})
+
+    assert (answer["fired"], answer["messages"], answer["rest"]) == (1, 2, "1h")
+    assert answer["fires"][0]["what"] == "Nothing new has come from @a7 for 1 d."
+    assert answer["fires"][0]["url"] == "/authors/7/"
