@@ -346,7 +346,8 @@ class RuleForm(forms.ModelForm):
         if not _LEAST_QUIET <= cleaned["lasting"] <= _MOST_QUIET:
             self.refuse("lasting", _QUIET_RANGE)
         files = Source.objects.filter(kind=Source.Kind.IMPORT)
-        if cleaned.get("about") == About.SOURCE and files.filter(pk=cleaned.get("of")).exists():
+        is_source = cleaned.get("about") == About.SOURCE
+        if is_source and files.filter(pk=cleaned.get("of") or 0).exists():
             self.refuse("of", "A file brings nothing new.")
 
     def refuse(self, field: str, message: str) -> None:
