@@ -92,6 +92,12 @@ from trackers.tokens.models import (
     TimeFormat,
     WrongLogin,
 )
+from trackers.tweets.archive.models import (
+    ArchiveFile,
+    ArchiveMonth,
+    ErasedTweet,
+    Installation,
+)
 from trackers.tweets.checkpoints.models import Checkpoint, CrossedAges, PackedCheckpoints
 from trackers.tweets.gains.models import Changed, Gain, GainHead, GainPlaces
 from trackers.tweets.models import (
@@ -120,6 +126,8 @@ __all__ = [
     "ApiToken",
     "ApiUse",
     "App",
+    "ArchiveFile",
+    "ArchiveMonth",
     "Arrival",
     "Attempt",
     "Author",
@@ -141,6 +149,7 @@ __all__ = [
     "DatabaseMinute",
     "DeliveryBucket",
     "DeliveryMark",
+    "ErasedTweet",
     "Event",
     "EventBatch",
     "FeedAddress",
@@ -165,6 +174,7 @@ __all__ = [
     "ImportBucket",
     "ImportJob",
     "ImportPart",
+    "Installation",
     "Interval",
     "LargeLeaderboard",
     "Leaderboard",

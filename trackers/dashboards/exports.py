@@ -20,13 +20,17 @@ _NO_PLACE_TEXT = (
 )
 
 
-def as_file(request: HttpRequest, table: Table, form: str) -> HttpResponseBase:
+def as_file(
+    request: HttpRequest, table: Table, form: str, *, lacking: str = ""
+) -> HttpResponseBase:
     """The table in one of FORMS; 404 for another, and a page with the next step if it cannot be
-    written here."""
+    written here, or if something is lacking: nobody would see that in a file."""
     if form not in FORMS:
         raise Http404(f"There is no export as {form[:80]!r}. Choose one of {', '.join(FORMS)}.")
     if form == "parquet" and not has_parquet():
         return _no_file(request, 501, "No Parquet on this server", NO_PARQUET)
+    if lacking:
+        return _no_file(request, 503, "The file would not be complete", lacking)
     return _send_if_free(request, lambda: table_response(table, form))
 
 

@@ -13,6 +13,7 @@ from django.db import transaction
 from trackers.jobs import queue
 from trackers.jobs.models import TWEET_UPDATE
 from trackers.outbox.staging import SELECT_TWEETS_TOPIC, STAGED, TOPIC, later
+from trackers.tweets.archive.erase import ERASE_ARCHIVED
 from trackers.tweets.presence import counting_presences
 from trackers.tweets.uncounted import noting_uncounted
 from tweetwatch.database import cursor
@@ -73,6 +74,8 @@ _DELETE_ROWS_FIRST = (
     "DELETE FROM trackers_tweetversion WHERE tweet_id = ANY(%(ids)s::bigint[])",
     "DELETE FROM trackers_sample WHERE tweet_id = ANY(%(ids)s::bigint[])",
     "DELETE FROM trackers_packedsamples WHERE tweet_id = ANY(%(ids)s::bigint[])",
+    # After those, which wait for rows that are being archived.
+    ERASE_ARCHIVED,
     "DELETE FROM trackers_checkpoint WHERE tweet_id = ANY(%(ids)s::bigint[])",
     "DELETE FROM trackers_packedcheckpoints WHERE tweet_id = ANY(%(ids)s::bigint[])",
     "DELETE FROM trackers_tweettext WHERE tweet_id = ANY(%(ids)s::bigint[])",

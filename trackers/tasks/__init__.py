@@ -38,6 +38,7 @@ from trackers.tasks.by_the_minute import (
     watch_replanning,
 )
 from trackers.tasks.hourly import (
+    archive_samples,
     audit_books,
     audit_presences,
     audit_queues,
@@ -69,6 +70,7 @@ from trackers.tasks.in_pieces import (
 
 __all__ = [
     "alert_people",
+    "archive_samples",
     "ask_authors",
     "audit_books",
     "audit_presences",

@@ -26,7 +26,7 @@ from trackers.jobs.audit import mend_queue
 from trackers.jobs.clock_jumps import is_clock_believed, while_clock_is_believed
 from trackers.jobs.observed import database, minutes
 from trackers.jobs.observed import tasks as noted
-from trackers.jobs.ordinary import log_pruned
+from trackers.jobs.ordinary import log_pruned, run_soon
 from trackers.jobs.processes import heartbeats
 from trackers.milestones import crossings
 from trackers.outbox import findings
@@ -44,6 +44,10 @@ from trackers.timelines.homes import embedding, following, read_counts
 from trackers.timelines.homes.strategies import drop_idle
 from trackers.tokens import idempotency
 from trackers.tweets import pack, presence
+from trackers.tweets.archive.erase import erase
+from trackers.tweets.archive.layout import archived_before
+from trackers.tweets.archive.store import configured
+from trackers.tweets.archive.write import archive_months
 from trackers.tweets.tags import acts as tags
 from tweetwatch.pieces import periodic_task_deadline
 from tweetwatch.retention import prune_sessions as prune_expired_sessions
@@ -65,13 +69,37 @@ def compare_usage() -> None:
 
 
 @while_clock_is_believed
+def archive_samples() -> None:
+    """Every hour, and again soon while there is more: move old months to ARCHIVE_DIR, if that is
+    set, and make files anew that have tweets which people removed."""
+    if (store := configured()) is None:
+        return
+    now, _ = intervals.current()
+    before = archived_before(now, settings.ARCHIVE_OLDER_THAN)
+    worked = archive_months(store, before=before, deadline=periodic_task_deadline().halfway())
+    if worked.samples:
+        logger.info("archived %d samples in %d files", worked.samples, worked.files)
+    if erased := erase(store, now=now, deadline=periodic_task_deadline().halfway()):
+        logger.info("made %d files of the archive anew, without untracked tweets", erased)
+    if not (worked.is_done or worked.is_elsewhere):
+        run_soon("trackers.tasks.archive_samples")
+
+
+@while_clock_is_believed
 def retire_samples() -> None:
     """Every hour: drop months of samples past SAMPLE_RETENTION_DAYS, if that is set."""
     if not settings.SAMPLE_RETENTION_DAYS:
         return
     now, _ = intervals.current()
     kept_for = timedelta(days=settings.SAMPLE_RETENTION_DAYS)
-    worked = pack.retire(older_than=kept_for, now=now, deadline=periodic_task_deadline())
+    # With an archive, samples go there first, and stay in it.
+    are_archived = settings.ARCHIVE_DIR is not None
+    worked = pack.retire(
+        older_than=kept_for,
+        now=now,
+        deadline=periodic_task_deadline(),
+        samples_too=not are_archived,
+    )
     log_pruned(worked, "tweets' months of samples", task="trackers.tasks.retire_samples")
     worked = retire_rollups(now=now, deadline=periodic_task_deadline())
     log_pruned(worked, "rollups", task="trackers.tasks.retire_samples")

@@ -1,4 +1,5 @@
-"""A tweet's whole history: recent rows, packed arrays, and the newest sample on its own row."""
+"""A tweet's whole history: recent rows, packed arrays, the newest sample on its own row, and old
+months in the archive."""
 
 from __future__ import annotations
 
@@ -9,6 +10,7 @@ from itertools import repeat
 from operator import itemgetter
 from typing import NamedTuple
 
+from trackers.tweets.archive.read import Row, archived
 from tweetwatch.database import cursor
 from tweetwatch.statements import statement
 
@@ -38,6 +40,12 @@ class Run(NamedTuple):
         )  # fmt: skip
 
 
+class Runs(list[Run]):
+    """A tweet's, and what is not among them, if something could not be read."""
+
+    lacking: str = ""
+
+
 EVERY_RUN = statement(__file__, "every_run")
 
 _HISTORY = statement(__file__, "history")
@@ -61,8 +69,36 @@ class RunRange:
 EVER = RunRange()
 
 
-def history(tweet_id: int, asked: RunRange = EVER, *, most: int | None = None) -> list[Run]:
-    """The first `most` runs of one tweet in that time, in the order they were taken."""
+def history(tweet_id: int, asked: RunRange = EVER, *, most: int | None = None) -> Runs:
+    """The first `most` runs of one tweet in that time, in the order they were taken.
+
+    The database is read first, and then the archive: what is moved in between is in both, and taken
+    once.
+    """
+    here = _history_here(tweet_id, asked, most)
+    since = max(filter(None, (asked.since, asked.after)), default=None)
+    found = archived(tweet_id, since=since, until=asked.until)
+    runs = Runs(_with_archived(here, found.rows, asked)[:most] if found.rows else here)
+    runs.lacking = found.lacking
+    return runs
+
+
+def _with_archived(here: list[Run], rows: Iterable[Row], asked: RunRange) -> list[Run]:
+    by_time = {run.taken_at: run for run in map(Run._make, rows) if _is_asked(run, asked)}
+    by_time.update((run.taken_at, run) for run in here)
+    return sorted(by_time.values(), key=itemgetter(1))
+
+
+def _is_asked(run: Run, asked: RunRange) -> bool:
+    """As the statement above."""
+    return (
+        (asked.since is None or run.measured_until >= asked.since)
+        and (asked.until is None or run.taken_at < asked.until)
+        and (asked.after is None or run.taken_at > asked.after)
+    )
+
+
+def _history_here(tweet_id: int, asked: RunRange, most: int | None) -> list[Run]:
     if asked == EVER and most is None:
         # Ten thousand take 0.7 of the time as arrays.
         return histories([tweet_id])
@@ -79,7 +115,7 @@ def history(tweet_id: int, asked: RunRange = EVER, *, most: int | None = None) -
 
 
 def histories(tweet_ids: Iterable[int]) -> list[Run]:
-    """The samples of several tweets, by tweet and time."""
+    """The samples of several tweets, by tweet and time, but for those in the archive."""
     with cursor() as db:
         db.execute(_HISTORY, {"ids": list(tweet_ids)}, binary=True)
         stretches = db.fetchall()

@@ -30,6 +30,9 @@ CHECKPOINTS = Partitioned("trackers_checkpoint", "crossed_at", timedelta(hours=2
 
 logger = logging.getLogger(__name__)
 
+# Under these names one process at a time packs a table.
+PACKING_SAMPLES = "packing trackers_sample"
+_NAMES_OF_WORK = {SAMPLES: PACKING_SAMPLES, CHECKPOINTS: "packing trackers_checkpoint"}
 # A day is packed this long after its end, all at once. If partitions were packed one by one, a
 # tweet's row would be written four times a day, each time too large for its previous space.
 SETTLED_AFTER = timedelta(minutes=30)
@@ -117,7 +120,7 @@ def pack(*, now: datetime, deadline: Deadline) -> Packed:
 
 def _pack_table(table: Partitioned, *, now: datetime, deadline: Deadline) -> Packed:
     rows = dropped = 0
-    work = f"packing {table.table}"
+    work = _NAMES_OF_WORK[table]
 
     def left() -> int:
         names = [name for of_day in _settled_days(table, now=now).values() for name in of_day]
@@ -188,24 +191,28 @@ def retired_before(now: datetime, kept_for: timedelta) -> datetime:
     return since.replace(day=1, hour=0, minute=0, second=0, microsecond=0)
 
 
-def retire(*, older_than: timedelta, now: datetime, deadline: Deadline) -> PieceWork:
+def retire(
+    *, older_than: timedelta, now: datetime, deadline: Deadline, samples_too: bool = True
+) -> PieceWork:
     """Delete the packed samples of the months that ended before the retention, and the checkpoints
     of tweets that were a month old by then.
 
     It is not believed to be later than a day after the newest measurement: a clock that is ahead
-    makes none.
+    makes none. Without `samples_too`, the samples stay until they are archived.
     """
     with cursor() as db:
         row = db.execute(_BELIEVED_NOW, {"now": now}).fetchone()
     assert row is not None
     since = retired_before(row[0], older_than)
-    of_times = delete_in_pieces(
-        "sample retention",
-        RETIRE,
-        left=_COUNT_TO_RETIRE,
-        params={"before": since.date()},
-        deadline=deadline,
-    )
+    of_times = PieceWork()
+    if samples_too:
+        of_times = delete_in_pieces(
+            "sample retention",
+            RETIRE,
+            left=_COUNT_TO_RETIRE,
+            params={"before": since.date()},
+            deadline=deadline,
+        )
     of_ages = delete_in_pieces(
         "checkpoint retention",
         _RETIRE_CHECKPOINTS,

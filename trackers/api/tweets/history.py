@@ -47,6 +47,8 @@ class HistoryOut(Schema):
     tweet_id: DigitsOut
     samples: list[SampleOut]
     next: str | None
+    # What is not among the samples, if something could not be read; else null.
+    lacking: str | None
 
 
 @single.get("/{id}/history", response=HistoryOut)
@@ -72,7 +74,8 @@ def history(
         step = _BUCKET_LENGTHS[bucket]
         # The bucket after the last one: what touches it was perhaps taken before.
         asked = RunRange(max(filter(None, (since, after)), default=None), until)
-        samples, next = _read_buckets(tweet.pk, step, asked, limit)
+        rows = read_history(tweet.pk, asked, most=MAX_RUNS_READ)
+        samples, next = _as_buckets(rows, step, asked, limit)
     else:
         rows = read_history(tweet.pk, RunRange(since, until, after), most=limit + 1)
         samples = [_sample_json(run) for run in rows[:limit]]
@@ -81,14 +84,14 @@ def history(
         "tweet_id": tweet.pk,
         "samples": samples,
         "next": cursor_of(next.isoformat(), of=of) if next else None,
+        "lacking": rows.lacking or None,
     }
 
 
-def _read_buckets(
-    id: int, step: timedelta, asked: RunRange, limit: int
+def _as_buckets(
+    rows: list[Run], step: timedelta, asked: RunRange, limit: int
 ) -> tuple[list[dict[str, Any]], datetime | None]:
     """The buckets, and where the next one begins, if there may be one."""
-    rows = read_history(id, asked, most=MAX_RUNS_READ)
     periods = list(islice(buckets(rows, step, asked), limit + 1))
     if len(periods) > limit:
         return [_bucket_json(period) for period in periods[:limit]], periods[limit].at

@@ -182,7 +182,6 @@ def samples_file(request: HttpRequest, id: int, form: str) -> HttpResponseBase:
     asked = parse_curve_query(request.GET, tweet, now=now)
     drawn = curve(tweet, plan, range=asked.range, now=now)
     if asked.view == "totals":
-        return as_file(request, runs_table(tweet, drawn.runs), form)
-    return as_file(
-        request, steps_table(tweet, steps_of(tweet, drawn, asked.view), asked.view), form
-    )
+        return as_file(request, runs_table(tweet, drawn.runs), form, lacking=drawn.lacking)
+    steps = steps_table(tweet, steps_of(tweet, drawn, asked.view), asked.view)
+    return as_file(request, steps, form, lacking=drawn.lacking)

@@ -86,14 +86,17 @@ class Series(TypedDict):
 class Curve:
     runs: list[Run]
     holes: frozenset[int]
+    # What is not among the runs, if something could not be read; a sentence.
+    lacking: str = ""
 
 
 def curve(tweet: Tweet, plan: Plan, *, range: str, now: datetime) -> Curve:
     length = RANGES[range].length
-    runs = history(tweet.pk, RunRange(since=now - length if length else None))
+    measured = history(tweet.pk, RunRange(since=now - length if length else None))
+    runs: list[Run] = measured
     if range == FIRST_DAY and (end := first_day_end(tweet)):
         runs = runs[: bisect_right(runs, end, key=attrgetter("taken_at"))]
-    return Curve(runs, holes(runs, usual_interval(tweet, plan)))
+    return Curve(runs, holes(runs, usual_interval(tweet, plan)), measured.lacking)
 
 
 def steps_of(tweet: Tweet, drawn: Curve, view: str) -> list[Step]:

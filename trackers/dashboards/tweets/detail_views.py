@@ -135,6 +135,7 @@ def _tweet_context(
         "ranges": {name: (of.words, asked.address(range=name)) for name, of in RANGES.items()},
         "views": {name: (words, asked.address(view=name)) for name, words in VIEWS.items()},
         "told": describe_chart(tweet, drawn, steps, asked.view),
+        "lacking": drawn.lacking,
         "lines": _run_rows(drawn) if asked.view == "totals" else [],
         "steps": _step_rows(steps, asked.view),
         "left_out": commas(max(0, len(steps or drawn.runs) - _MAX_TABLE_ROWS)),

@@ -15,6 +15,7 @@ from trackers.backups.load import Existing, check, existing, load, refuse_unfit
 from trackers.checks import database_keeps_every_text
 from trackers.history import by_command
 from trackers.management.table_bar import TableBar
+from trackers.tweets.archive.lease import rename_installation
 from trackers.tweets.models import Tweet
 from tweetwatch.amounts import amount
 
@@ -116,6 +117,7 @@ class Command(BaseCommand):
         """Migrate the tables to this version, and put every waiting key into one bucket."""
         call_command("migrate", verbosity=0, interactive=False)
         call_command("queue", "check", "--mend", stdout=self.stderr)
+        rename_installation()
         tweets = manifest.tables["trackers_tweet"].rows
         what = f"Restored from a backup of {manifest.made_at:%Y-%m-%d %H:%M} UTC"
         history.record_many(by_command(), Tweet, tweets, what)

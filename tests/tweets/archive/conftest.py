@@ -1,0 +1,16 @@
+import pytest
+
+from trackers.tweets.archive import read
+from trackers.tweets.archive.store import Directory
+
+
+@pytest.fixture
+def store(tmp_path, settings):
+    settings.ARCHIVE_DIR = tmp_path / "archive"
+    return Directory(settings.ARCHIVE_DIR)
+
+
+@pytest.fixture(autouse=True)
+def archive_is_there():
+    """Whatever another test met in this process."""
+    read.absence.until = read.disuse.until = 0.0

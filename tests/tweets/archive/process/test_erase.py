@@ -1,0 +1,85 @@
+"""Untracked tweets leave the files of the archive, and nothing else does."""
+
+import hashlib
+import json
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from tests.factories import TweetFactory
+from tests.tweets.archive.samples import (
+    LATER,
+    MONTHS,
+    archive,
+    as_others_read,
+    counted,
+    fill,
+    histories_of,
+)
+from trackers.schedule.tweet_changes import untrack_tweets
+from trackers.tweets.archive.erase import erase
+from trackers.tweets.archive.models import ArchiveFile, ErasedTweet
+from trackers.tweets.history import history
+from tweetwatch.pieces import Deadline
+
+pytestmark = pytest.mark.django_db(transaction=True)
+HOUR = timedelta(hours=1)
+
+
+def untracked(*ids):
+    for id in ids:
+        TweetFactory(id=id)
+    untrack_tweets(ids)
+
+
+def test_files_lose_untracked_tweets_and_nothing_else(store):
+    ids = fill()
+    archive(store)
+    kept = histories_of(ids[2:])
+    untracked(*ids[:2])
+    now = timezone.now()
+
+    # The transaction of another one may not have ended yet.
+    assert erase(store, now=now, deadline=LATER) == 0
+    assert len(as_others_read(store.root)) == 60
+    assert erase(store, now=now + HOUR, deadline=LATER) == 3
+
+    runs = sorted(tuple(run) for of in kept.values() for run in of)
+    assert as_others_read(store.root) == runs
+    assert (counted(), histories_of(ids[2:])) == (36, kept)
+    assert history(ids[0]) == []
+    assert not ErasedTweet.objects.exists()
+    assert ArchiveFile.objects.count() == len(MONTHS)
+    manifest = json.loads(store.read("manifests/2025-01.json"))
+    assert [file["path"] for file in manifest["files"]] == [
+        "samples/month=2025-01/part-0002.parquet"
+    ]
+    [receipt] = (store.root / "receipts").iterdir()
+    assert (told := json.loads(receipt.read_bytes()))["tweets"] == 2
+    digest = hashlib.sha256(f"{ids[0]}\n{ids[1]}".encode()).hexdigest()
+    assert told["sha256"] == digest
+
+
+def test_interrupted_erasing_goes_on(store):
+    ids = fill()
+    archive(store)
+    untracked(ids[0])
+    now = timezone.now() + HOUR
+
+    ended = [erase(store, now=now, deadline=Deadline.after(0)) for _ in MONTHS]
+
+    # A file in each run; the last one has none left.
+    assert ended == [None, None, 1]
+    assert len(as_others_read(store.root)) == 48
+    assert erase(store, now=now, deadline=LATER) == 0
+
+
+def test_file_without_any_tweet_left_goes(store):
+    ids = fill(tweets=1)
+    archive(store)
+    untracked(ids[0])
+    assert erase(store, now=timezone.now() + HOUR, deadline=LATER) == 3
+    assert as_others_read(store.root) == []
+    assert not ArchiveFile.objects.exists()
+    assert json.loads(store.read("manifests/2025-01.json"))["files"] == []

@@ -1,0 +1,89 @@
+"""kill -9 at each step of archiving: nothing is lost, and nothing is there twice."""
+
+import os
+import shutil
+import subprocess
+import sys
+from itertools import count
+
+import pytest
+from django.conf import settings
+
+from tests.conftest import PROJECT
+from tests.databases import url_of
+from tests.tweets.archive.samples import (
+    MONTHS,
+    as_others_read,
+    counted,
+    fill,
+    here,
+    histories_of,
+)
+from trackers.tweets.archive.models import ArchiveFile, ArchiveMonth, Installation
+from trackers.tweets.models import PackedSamples
+
+pytestmark = pytest.mark.django_db(transaction=True)
+# Far more than there are: the process would never have come to its end.
+TOO_MANY = 200
+
+
+@pytest.fixture
+def killer(tmp_path):
+    url = url_of(settings.DATABASES["default"]["TEST"]["NAME"])
+    process = subprocess.Popen(
+        [sys.executable, "-m", "tests.tweets.archive.killer", str(tmp_path)],
+        cwd=PROJECT,
+        env={**os.environ, "DATABASE_URL": url},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+
+    def archive_until(step):
+        process.stdin.write(f"{step}\n")
+        process.stdin.flush()
+        return process.stdout.readline().strip()
+
+    with process:
+        yield archive_until
+        process.stdin.close()
+
+
+def let_lease_run_out():
+    Installation.objects.update(writes_until="2026-01-01T00:00Z")
+
+
+@pytest.mark.timeout(300)
+def test_killed_at_each_step_nothing_is_lost_or_there_twice(killer, tmp_path, settings):
+    settings.ARCHIVE_DIR = tmp_path
+    for step in count(1):
+        ids = fill(tweets=2, months=MONTHS[:1])
+        expected = histories_of(ids)
+        everything = sorted(tuple(run) for runs in expected.values() for run in runs)
+
+        ended = killer(step)
+
+        # What counts is in one of both, and all of it is read.
+        assert here() + counted() == len(everything), f"step {step}"
+        assert histories_of(ids) == expected, f"step {step}"
+        if ended == "exit 0":
+            break
+        assert ended == "killed"
+        assert step < TOO_MANY
+        let_lease_run_out()
+        assert killer(0) == "exit 0"
+        assert here() == 0
+        assert histories_of(ids) == expected, f"step {step}"
+        # Nothing that does not count is left.
+        assert sorted(as_others_read(tmp_path)) == everything, f"step {step}"
+        assert not list(tmp_path.rglob("*.unfinished"))
+        assert not ArchiveMonth.objects.filter(manifest_is_due=True).exists()
+        clear(tmp_path)
+    assert step > 20
+
+
+def clear(folder):
+    for model in (ArchiveFile, ArchiveMonth, Installation, PackedSamples):
+        model.objects.all().delete()
+    for one in folder.iterdir():
+        shutil.rmtree(one) if one.is_dir() else one.unlink()

@@ -1,0 +1,90 @@
+"""An installation goes on with an archive: its own after a restore, or that of one that has ended.
+
+Each file of the manifests that is not in the index is read, compared with its manifest, and counts;
+rows here that it has go. So a month that was archived after the backup is not archived again.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import date
+from typing import Any
+
+import orjson
+from django.db import transaction
+from django.db.models.functions import Now
+
+from trackers.tweets.archive.layout import NO_PYARROW, OWNER_FILE, has_pyarrow, part_number
+from trackers.tweets.archive.lease import ArchiveError, Lease, owner_line, writing_to
+from trackers.tweets.archive.manifests import write_due_manifests
+from trackers.tweets.archive.models import ArchiveFile, ArchiveMonth
+from trackers.tweets.archive.proof import Proof, read_back
+from trackers.tweets.archive.store import Directory
+from trackers.tweets.archive.write import delete_written, register, remove_unfinished
+from trackers.tweets.pack import PACKING_SAMPLES
+from tweetwatch.pieces import wait_for_work
+
+
+@dataclass(slots=True)
+class Adopted:
+    files: int = 0
+    samples: int = 0
+
+
+def adopt(store: Directory) -> Adopted | None:
+    """From now on the archive is this installation's; what was added to the index. None: another
+    process writes. ArchiveError or OSError: a file is missing or damaged, and it is still the
+    other's."""
+    if not has_pyarrow():
+        raise ArchiveError(NO_PYARROW)
+    adopted = Adopted()
+    with writing_to(store, as_owner=False) as lease:
+        if lease is None:
+            return None
+        remove_unfinished(store)
+        known = set(ArchiveFile.objects.values_list("path", flat=True))
+        for path in store.names("manifests", "*.json"):
+            manifest = orjson.loads(store.read(path) or b"{}")
+            month = date.fromisoformat(f"{manifest['month']}-01")
+            for entry in manifest["files"]:
+                if entry["path"] not in known:
+                    _adopt_file(store, lease, month, entry)
+                    adopted.files += 1
+                    adopted.samples += entry["samples"]
+            _leave_out_gone(store, month, [entry["path"] for entry in manifest["files"]])
+            ArchiveMonth.objects.filter(month=month).update(manifest_is_due=True)
+        with store.writing(OWNER_FILE) as file:
+            file.write(owner_line(lease.installation))
+        write_due_manifests(store, lease.installation)
+    return adopted
+
+
+def _adopt_file(store: Directory, lease: Lease, month: date, entry: dict[str, Any]) -> None:
+    proof = _proven(store, month, entry)
+    with transaction.atomic():
+        lease.renew()
+        wait_for_work(PACKING_SAMPLES)
+        row, _ = ArchiveMonth.objects.get_or_create(month=month)
+        row.parts = max(row.parts, part_number(entry["path"]))
+        row.save()
+        # Rows that differ from the file stay: what is in both is taken once.
+        delete_written(proof.contents)
+        file = ArchiveFile.objects.create(path=entry["path"], month=month, at=Now())
+        register(file, proof)
+
+
+def _leave_out_gone(store: Directory, month: date, listed: list[str]) -> None:
+    """Files of the index that were made anew since the backup, without what people removed."""
+    files = ArchiveFile.objects.filter(month=month, state=ArchiveFile.State.WRITTEN)
+    for file in files.exclude(path__in=listed):
+        if not store.has(file.path):
+            file.delete()
+
+
+def _proven(store: Directory, month: date, entry: dict[str, Any]) -> Proof:
+    proof = read_back(store, entry["path"], month)
+    if proof.sha256 != entry["sha256"]:
+        raise ArchiveError(
+            f"{entry['path']} in {store} is not what its manifest says: get it from another copy."
+        )
+    return proof

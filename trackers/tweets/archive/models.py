@@ -1,0 +1,91 @@
+"""The archive's index in the database: what lies in which file, so that nothing is listed."""
+
+from __future__ import annotations
+
+from uuid import uuid4
+
+from django.contrib.postgres.fields import ArrayField, BigIntegerRangeField
+from django.contrib.postgres.indexes import GistIndex
+from django.db import models
+from django.db.models import Q
+from django.db.models.functions import Now
+
+
+class Installation(models.Model):
+    """Who this is to an archive, and which process is writing to it. One row, once it was asked."""
+
+    id = models.SmallIntegerField(primary_key=True, default=1)
+    # In the database and in the archive; `restore` draws another one.
+    known_as = models.UUIDField(default=uuid4)
+    # A lease: only one process writes, and a dead one's ends by itself.
+    writer = models.UUIDField(null=True)
+    writes_until = models.DateTimeField(null=True)
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(condition=Q(id=1), name="installation_is_one"),
+        ]
+
+    def __str__(self) -> str:
+        return str(self.known_as)
+
+
+class ArchiveMonth(models.Model):
+    """A month of which something is archived."""
+
+    month = models.DateField(primary_key=True)
+    # How many parts were begun: no number is used twice.
+    parts = models.IntegerField(default=0)
+    # Its files changed since its manifest was written.
+    manifest_is_due = models.BooleanField(default=False)
+
+    def __str__(self) -> str:
+        return f"{self.month:%Y-%m}"
+
+
+class ArchiveFile(models.Model):
+    """A file of samples. It counts once it is written: until then, the rows are here."""
+
+    class State(models.TextChoices):
+        WRITING = "writing", "being written"
+        WRITTEN = "written", "written"
+        REPLACED = "replaced", "replaced"
+
+    path = models.CharField(max_length=200, unique=True)
+    month = models.DateField()
+    state = models.CharField(max_length=8, choices=State, default=State.WRITING)
+    # When it got this state.
+    at = models.DateTimeField()
+
+    bytes = models.BigIntegerField(default=0)
+    sha256 = models.CharField(max_length=64, blank=True)
+    samples = models.BigIntegerField(default=0)
+    tweets = models.BigIntegerField(default=0)
+    # By column, as in `proof.Contents`.
+    columns = models.JSONField(default=dict)
+
+    # The ids in it, first and last included, of each row group too; when its first sample began.
+    ids = BigIntegerRangeField(null=True)
+    first_ids = ArrayField(models.BigIntegerField(), default=list)
+    last_ids = ArrayField(models.BigIntegerField(), default=list)
+    taken_from = models.DateTimeField(null=True)
+
+    class Meta:
+        indexes = [
+            # "which of these files has this tweet?"
+            GistIndex(fields=["ids"], name="archivefile_ids", condition=Q(state="written")),
+            models.Index(fields=["month"], name="archivefile_month"),
+        ]
+
+    def __str__(self) -> str:
+        return self.path
+
+
+class ErasedTweet(models.Model):
+    """Untracked: what the archive has of it is read no more, and goes with the next hour."""
+
+    tweet_id = models.BigIntegerField(primary_key=True)
+    at = models.DateTimeField(db_default=Now())
+
+    def __str__(self) -> str:
+        return str(self.tweet_id)

@@ -1,0 +1,217 @@
+"""Old months leave the database for the archive, a part at a time.
+
+the next rows of a month, in pieces of ids ─> a file ─> read back: the same? ─> in one transaction
+the file counts, and the rows go ─> the month's manifest
+
+No transaction is open while a file is written or read. Until the last step the rows are here and
+the file does not count; a process that dies leaves a file that the next one removes. If a row has
+changed meanwhile, the whole file is given up: so nothing is in two files, and nothing in none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import date, datetime
+
+from django.db import transaction
+from django.db.backends.postgresql.psycopg_any import NumericRange
+from django.db.models import F
+from django.db.models.functions import Now
+
+from trackers.tweets.archive import rows
+from trackers.tweets.archive.layout import (
+    NO_PYARROW,
+    has_pyarrow,
+    part_path,
+    schema,
+    writing_options,
+)
+from trackers.tweets.archive.lease import ArchiveError, Lease, writing_to
+from trackers.tweets.archive.manifests import write_due_manifests
+from trackers.tweets.archive.models import ArchiveFile, ArchiveMonth
+from trackers.tweets.archive.proof import Contents, Proof, read_back
+from trackers.tweets.archive.store import Directory
+from trackers.tweets.models import PackedSamples
+from trackers.tweets.pack import PACKING_SAMPLES
+from tweetwatch.database import array, cursor
+from tweetwatch.pieces import Deadline, wait_for_work
+from tweetwatch.statements import statement
+
+# A tweet's samples of a month are read with their whole row group: of 250,000 in 22 ms, of these
+# in four, for half a percent more bytes. A file is written and read back within a task.
+SAMPLES_PER_GROUP = 40_000
+GROUPS_PER_FILE = 100
+# Deleted in one transaction, and their lengths are in memory until then.
+_TWEETS_PER_FILE = 200_000
+_DELETE_WRITTEN = statement(__file__, "delete_written")
+
+
+@dataclass(slots=True)
+class Archived:
+    samples: int = 0
+    files: int = 0
+    is_elsewhere: bool = False  # another process writes
+    is_done: bool = False  # nothing of those months is left
+
+
+def archive_months(
+    store: Directory,
+    *,
+    before: date,
+    deadline: Deadline,
+    progress: Callable[[int], None] = lambda samples: None,
+) -> Archived:
+    """Move what is packed of the months before this one, oldest first, until time is up; one file
+    at least. ArchiveError or OSError: as far as it came, all is well."""
+    if not has_pyarrow():
+        raise ArchiveError(NO_PYARROW)
+    worked = Archived()
+    with writing_to(store) as lease:
+        if lease is None:
+            return Archived(is_elsewhere=True)
+        remove_unfinished(store)
+        write_due_manifests(store, lease.installation)
+        while (month := _oldest_month()) and month < before:
+            _archive_month(store, lease, month, worked, deadline, progress)
+            write_due_manifests(store, lease.installation)
+            if deadline.is_over:
+                return worked
+        worked.is_done = True
+    return worked
+
+
+def remove_unfinished(store: Directory) -> None:
+    """What a process that died had begun, and files that were replaced: whoever looked one of
+    those up looks again."""
+    for file in ArchiveFile.objects.exclude(state=ArchiveFile.State.WRITTEN):
+        store.remove(file.path)
+        file.delete()
+
+
+def _oldest_month() -> date | None:
+    return PackedSamples.objects.order_by("month").values_list("month", flat=True).first()
+
+
+def _archive_month(
+    store: Directory,
+    lease: Lease,
+    month: date,
+    worked: Archived,
+    deadline: Deadline,
+    progress: Callable[[int], None],
+) -> None:
+    """From where its newest file ended, then once more from the beginning: what came late."""
+    newest = ArchiveFile.objects.filter(month=month).exclude(ids=None).order_by("-path").first()
+    for after in (newest.last_ids[-1] if newest else -1, -1):
+        place: int | None = after
+        while place is not None:
+            part = _write_part(store, lease, month, place, deadline, progress)
+            if part is None:
+                break
+            worked.samples += part.samples
+            worked.files += 1
+            place = part.last_ids[-1]
+            if deadline.is_over:
+                return
+
+
+def _write_part(
+    store: Directory,
+    lease: Lease,
+    month: date,
+    after: int,
+    deadline: Deadline,
+    progress: Callable[[int], None],
+) -> Contents | None:
+    """One file of what follows after this id; None: nothing does."""
+    parts = rows.ranges(
+        month, after=after, most_tweets=_TWEETS_PER_FILE, samples_each=SAMPLES_PER_GROUP
+    )[:GROUPS_PER_FILE]
+    if not parts:
+        return None
+    file = begin_file(lease, month)
+    contents = _write_rows(store, lease, file, parts, deadline, progress)
+    proof = read_back(store, file.path, month)
+    if proof.contents != contents:
+        raise ArchiveError(
+            f"{file.path} in {store} does not read as it was written. Its rows stay here."
+        )
+    with transaction.atomic():
+        lease.renew()
+        # Beside it, rows would be appended to arrays that this transaction has locked.
+        wait_for_work(PACKING_SAMPLES)
+        if delete_written(contents) != len(contents.lengths):
+            raise ArchiveError(
+                "Samples of these tweets were added or deleted meanwhile, so this file does not "
+                "count: they are archived the next time."
+            )
+        register(file, proof)
+    return contents
+
+
+def begin_file(lease: Lease, month: date) -> ArchiveFile:
+    with transaction.atomic():
+        lease.renew()
+        ArchiveMonth.objects.get_or_create(month=month)
+        ArchiveMonth.objects.filter(month=month).update(parts=F("parts") + 1)
+        number = ArchiveMonth.objects.get(month=month).parts
+        return ArchiveFile.objects.create(path=part_path(month, number), month=month, at=Now())
+
+
+def _write_rows(
+    store: Directory,
+    lease: Lease,
+    file: ArchiveFile,
+    parts: list[rows.IdRange],
+    deadline: Deadline,
+    progress: Callable[[int], None],
+) -> Contents:
+    from pyarrow import parquet
+
+    contents = Contents(file.month)
+    with (
+        store.writing(file.path) as out,
+        parquet.ParquetWriter(out, schema(), **writing_options()) as writer,
+    ):
+        for part in parts:
+            table = rows.read_range(file.month, part)
+            if len(table):
+                writer.write_table(table, row_group_size=len(table))
+                contents.add(table)
+                progress(len(table))
+            lease.renew()
+            if deadline.is_over:
+                break
+    return contents
+
+
+def delete_written(contents: Contents) -> int:
+    """Delete the rows that still have what was written; return how many tweets that were."""
+    params = {
+        "month": contents.month,
+        "ids": array(contents.lengths),
+        "lengths": array(contents.lengths.values()),
+    }
+    with cursor() as db:
+        return db.execute(_DELETE_WRITTEN, params).rowcount
+
+
+def register(file: ArchiveFile, proof: Proof, *, at: datetime | None = None) -> None:
+    """From the end of the transaction on, the file counts. `at`: it has nothing of what was erased
+    until then."""
+    contents = proof.contents
+    ArchiveFile.objects.filter(pk=file.pk).update(
+        state=ArchiveFile.State.WRITTEN,
+        at=at or Now(),
+        bytes=proof.bytes,
+        sha256=proof.sha256,
+        samples=contents.samples,
+        tweets=len(contents.lengths),
+        columns=contents.columns,
+        ids=NumericRange(contents.first_ids[0], contents.last_ids[-1], "[]"),
+        first_ids=contents.first_ids,
+        last_ids=contents.last_ids,
+        taken_from=contents.taken_from,
+    )
+    ArchiveMonth.objects.filter(month=file.month).update(manifest_is_due=True)
