@@ -30,6 +30,18 @@ def test_months_are_moved_and_adopted(tmp_path, settings):
     assert run("write") == {"samples": 0, "files": 0}
 
 
+def test_export_says_what_is_in_the_archive(tmp_path, settings, capfdbinary):
+    settings.ARCHIVE_DIR = tmp_path
+    fill()
+    run("write")
+    said = io.StringIO()
+    call_command("export", "samples", stderr=said)
+    assert said.getvalue() == (
+        "60 samples of all tweets are in the archive, and not in this export: its Parquet files "
+        "have them.\n"
+    )
+
+
 def test_check_finds_what_is_missing_damaged_or_too_much(tmp_path, settings):
     settings.ARCHIVE_DIR = tmp_path
     fill()

@@ -12,9 +12,11 @@ from tqdm import tqdm
 from trackers.ingest.files.lines import id_of
 from trackers.listing.export import export_tweets
 from trackers.management.pageless import PagelessCommand
+from trackers.tweets.archive.models import ArchiveFile
 from trackers.tweets.checkpoints.export import export_checkpoints
 from trackers.tweets.export import export_samples
 from trackers.tweets.models import Tweet
+from tweetwatch.amounts import amount
 
 EXPORTS = {"samples": export_samples, "checkpoints": export_checkpoints, "tweets": export_tweets}
 MAX_IDS_NAMED = 10
@@ -31,6 +33,11 @@ class Command(PagelessCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         ids = [_tweet_id_argument(text) for some in options["tweet"] for text in some]
         self.look_for(ids)
+        if options["what"] == "samples" and (archived := ArchiveFile.objects.count_samples()):
+            self.say(
+                f"{amount(archived, 'sample')} of all tweets are in the archive, and not in this "
+                "export: its Parquet files have them."
+            )
         out = sys.stdout.buffer
         # Lines that go to the terminal are progress enough.
         is_shown = sys.stderr.isatty() and not sys.stdout.isatty()

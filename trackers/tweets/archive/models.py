@@ -7,7 +7,7 @@ from uuid import uuid4
 from django.contrib.postgres.fields import ArrayField, BigIntegerRangeField
 from django.contrib.postgres.indexes import GistIndex
 from django.db import models
-from django.db.models import Q
+from django.db.models import Q, Sum
 from django.db.models.functions import Now
 
 
@@ -43,6 +43,13 @@ class ArchiveMonth(models.Model):
         return f"{self.month:%Y-%m}"
 
 
+class ArchiveFileQuerySet(models.QuerySet["ArchiveFile"]):
+    def count_samples(self) -> int:
+        """In all files that count."""
+        written = self.filter(state=ArchiveFile.State.WRITTEN)
+        return written.aggregate(total=Sum("samples"))["total"] or 0
+
+
 class ArchiveFile(models.Model):
     """A file of samples. It counts once it is written: until then, the rows are here."""
 
@@ -69,6 +76,8 @@ class ArchiveFile(models.Model):
     first_ids = ArrayField(models.BigIntegerField(), default=list)
     last_ids = ArrayField(models.BigIntegerField(), default=list)
     taken_from = models.DateTimeField(null=True)
+
+    objects = ArchiveFileQuerySet.as_manager()
 
     class Meta:
         indexes = [
