@@ -13,7 +13,7 @@ from trackers.alerts.models import (
 )
 from trackers.alerts.places import AlertPlace, HappeningPlace
 from trackers.arrivals.models import Arrival, DeliveryBucket, Origin, TimelineDelivery
-from trackers.channels.models import Channel, ChannelMessage, OwnLimits, PushKey
+from trackers.channels.models import Channel, ChannelMessage, OwnLimits, PushKey, QuietHours
 from trackers.credentials.models import Credential, Window
 from trackers.dashboards.models import Column, OverviewVisit
 from trackers.events.delivery.models import Attempt
@@ -200,6 +200,7 @@ __all__ = [
     "QueueHour",
     "QueueMinute",
     "QueueStatistics",
+    "QuietHours",
     "RebuildBucket",
     "RecentRise",
     "RejectedLine",

@@ -41,6 +41,7 @@ _HIDDEN = {
         "ownlimits",
         "overviewvisit",
         "pushkey",
+        "quiethours",
         "timeformat",
         "wronglogin",
     ),

@@ -15,10 +15,12 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from django.db.models import F
-from django.db.models.functions import Now
+from django.db.models.functions import Lower, Now
+from django.utils import timezone
 
 from trackers.alerts import smtp, text
 from trackers.alerts.models import AlertMail, AlertPicture
+from trackers.alerts.notice import quiet_addresses
 from trackers.alerts.smtp import Verdict
 from tweetwatch.database import cursor
 from tweetwatch.pieces import Deadline
@@ -33,18 +35,24 @@ _GIVEN_UP = "Given up after a day. "
 
 # The wait doubles with each attempt. It begins with the claim, so that an e-mail whose process
 # died is not tried at once by the next one, which may die of it too.
-# SKIP LOCKED: several may send concurrently, and do not wait for each other's claims.
+# SKIP LOCKED: several may send concurrently, and do not wait for each other's claims. What waited
+# through quiet hours goes with the first of it, whose row is the lock of all.
 _CLAIM_MAIL = """
     UPDATE trackers_alertmail m SET
         attempts = least(m.attempts + 1, 32767),
         next_at = clock_timestamp()
                   + least(%(first)s * power(2, least(m.attempts, 20)), %(longest)s)
     FROM (
-        SELECT id FROM trackers_alertmail
+        SELECT id, "to", held FROM trackers_alertmail d
         WHERE state = 'waiting' AND next_at <= clock_timestamp()
+          AND lower("to") <> ALL(%(quiet)s::text[])
+          AND NOT (held AND EXISTS (
+              SELECT FROM trackers_alertmail o
+              WHERE o.state = 'waiting' AND o.held AND o."to" = d."to" AND o.id < d.id))
         ORDER BY next_at LIMIT 1 FOR UPDATE SKIP LOCKED
     ) due
-    WHERE m.id = due.id RETURNING m.id
+    WHERE m.id = due.id OR due.held AND m.held AND m.state = 'waiting' AND m."to" = due."to"
+    RETURNING m.id
 """
 
 
@@ -63,9 +71,10 @@ def send(server: MailServer | None, *, public_url: str, deadline: Deadline) -> S
     if server is None:
         return Sent(given_up=_give_up_unsent())
     counts = dict.fromkeys(AlertMail.State.values, 0)
-    while not deadline.is_over and (mail := claim_mail()):
-        verdict = smtp.deliver(text.message(mail, server, public_url=public_url), server)
-        counts[_settle_mail(mail, verdict)] += 1
+    while not deadline.is_over and (mails := claim_mails()):
+        verdict = smtp.deliver(text.message(mails, server, public_url=public_url), server)
+        for mail in mails:
+            counts[_settle_mail(mail, verdict)] += 1
         if verdict.is_of_all and not verdict.is_sent:
             break
     return Sent(counts["sent"], counts["waiting"], counts["given_up"])
@@ -73,15 +82,21 @@ def send(server: MailServer | None, *, public_url: str, deadline: Deadline) -> S
 
 def waits() -> bool:
     """Whether any e-mail is to be sent now."""
-    return AlertMail.objects.filter(state=AlertMail.State.WAITING, next_at__lte=Now()).exists()
+    due = AlertMail.objects.filter(state=AlertMail.State.WAITING, next_at__lte=Now())
+    quiet = quiet_addresses(now=timezone.now())
+    return due.annotate(low=Lower("to")).exclude(low__in=quiet).exists()
 
 
-def claim_mail() -> AlertMail | None:
-    """One at a time: an e-mail that was claimed but not reached would wait needlessly."""
-    params: dict[str, Any] = {"first": FIRST_WAIT, "longest": _LONGEST_WAIT}
+def claim_mails() -> list[AlertMail]:
+    """What the next e-mail says: one row, or what waited for its address through quiet hours. One
+    e-mail at a time: an e-mail that was claimed but not reached would wait needlessly."""
+    params: dict[str, Any] = {
+        "first": FIRST_WAIT, "longest": _LONGEST_WAIT,
+        "quiet": sorted(quiet_addresses(now=timezone.now())),
+    }  # fmt: skip
     with cursor() as db:
-        row = db.execute(_CLAIM_MAIL, params).fetchone()
-    return AlertMail.objects.select_related("notice__rule").get(pk=row[0]) if row else None
+        ids = [id for (id,) in db.execute(_CLAIM_MAIL, params)]
+    return list(AlertMail.objects.select_related("notice__rule").filter(pk__in=ids))
 
 
 def _settle_mail(mail: AlertMail, verdict: Verdict) -> str:
@@ -125,7 +140,7 @@ def send_these(mails: Iterable[AlertMail], server: MailServer, *, public_url: st
         last = verdicts[-1] if verdicts else None
         verdict = last if last and last.is_of_all and not last.is_sent else None
         if verdict is None:
-            verdict = smtp.deliver(text.message(mail, server, public_url=public_url), server)
+            verdict = smtp.deliver(text.message([mail], server, public_url=public_url), server)
         _settle_mail(mail, verdict if verdict.is_sent else replace(verdict, is_final=True))
         verdicts.append(verdict)
     return verdicts

@@ -301,6 +301,8 @@ class AlertMail(models.Model):
     next_at = models.DateTimeField()
     attempts = models.PositiveSmallIntegerField(default=0)
     sent_at = models.DateTimeField(null=True)
+    # It was made in quiet hours: what waited through them for one address comes as one e-mail.
+    held = models.BooleanField(default=False, db_default=False)
     # Why not yet, or not at all.
     error = models.CharField(max_length=300, blank=True)
 

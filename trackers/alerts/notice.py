@@ -17,6 +17,7 @@ from trackers.alerts.words import title_of
 from trackers.channels.claim import enqueue
 from trackers.channels.message import LINES_MOST as MESSAGE_LINES_MOST
 from trackers.channels.models import ChannelMessage, own_limits
+from trackers.channels.quiet_hours import quiet_people
 from trackers.outbox.findings import News
 from tweetwatch.pieces import Deadline, PieceWork, delete_in_pieces
 
@@ -142,10 +143,19 @@ def post(
 ) -> list[AlertMail]:
     """Queue an e-mail to each address. `refused`: why it is only logged that there was one."""
     state = AlertMail.State.GIVEN_UP if refused else AlertMail.State.WAITING
+    quiet = quiet_addresses(now=now) if notice.kind == AlertNotice.Kind.ALERT else set()
     return AlertMail.objects.bulk_create(
-        AlertMail(notice=notice, to=one, made_at=now, next_at=now, state=state, error=refused)
+        AlertMail(
+            notice=notice, to=one, made_at=now, next_at=now, state=state, error=refused,
+            held=one.lower() in quiet,
+        )
         for one in dict.fromkeys(to)
-    )
+    )  # fmt: skip
+
+
+def quiet_addresses(*, now: datetime) -> set[str]:
+    """In lower case: those of people who are to be sent nothing now."""
+    return {person.email.lower() for person in quiet_people(now=now) if person.email}
 
 
 _NOTICES_KEPT_FOR = timedelta(days=90)

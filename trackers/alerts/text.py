@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import UTC
 from email.mime.image import MIMEImage
 from email.mime.multipart import MIMEMultipart
@@ -15,21 +16,26 @@ from django.core.mail import EmailMessage
 from trackers.alerts.models import AlertMail, AlertNotice
 from trackers.alerts.words import condition, title_of
 from tweetwatch import notation
+from tweetwatch.amounts import amount
 from tweetwatch.notation import Notation
 from tweetwatch.servers import MailServer
 
 _SUBJECT_MOST = 120
+# Of an e-mail after quiet hours: notices, and lines of each.
+_JOINED_MOST, _LINES_MOST = 50, 5
 _END_SIGNER = signing.Signer(salt="alerts.digest.end")
 
 
-def message(mail: AlertMail, server: MailServer, *, public_url: str) -> EmailMessage:
+def message(mails: Sequence[AlertMail], server: MailServer, *, public_url: str) -> EmailMessage:
+    """`mails`: more than one, where they waited through quiet hours; in the order of their ids."""
+    mail = mails[0]
     notice = mail.notice
     host = urlsplit(public_url).hostname or "tweetwatch"
     made = _Alternatives if notice.html else EmailMessage
     with notation.read_as(_notation_of(mail.to)):
-        body = _body(notice, public_url)
+        body = _joined_body(mails, public_url) if len(mails) > 1 else _body(notice, public_url)
     message = made(
-        subject=_subject(notice),
+        subject=_subject(mails),
         body=body,
         from_email=server.sender,
         to=[mail.to],
@@ -94,9 +100,26 @@ def digest_to_end(signed: str) -> int | None:
         return None
 
 
-def _subject(notice: AlertNotice) -> str:
-    subject = title_of(notice)
+def _subject(mails: Sequence[AlertMail]) -> str:
+    subject = title_of(mails[0].notice)
+    if len(mails) > 1:
+        said = sum(len(mail.notice.heard) + mail.notice.more for mail in mails)
+        subject = f"{amount(said, 'alert')} in your quiet hours"
     return f"[tweetwatch] {' '.join(subject.split())}"[:_SUBJECT_MOST]
+
+
+def _joined_body(mails: Sequence[AlertMail], public_url: str) -> str:
+    """Of what came first most is said; the log has all."""
+    paragraphs = []
+    for mail in mails[:_JOINED_MOST]:
+        notice = mail.notice
+        lines = [f"{one['what']}\n{public_url}{one['url']}" for one in notice.heard[:_LINES_MOST]]
+        more = len(notice.heard) - len(lines) + notice.more
+        title = f"{title_of(notice)}, {notation.to_the_minute(notice.at)}"
+        paragraphs += [title, *lines, *([f"And {more:,} more."] if more else [])]
+    if len(mails) > _JOINED_MOST:
+        paragraphs.append(f"And {amount(len(mails) - _JOINED_MOST, 'more e-mail')}.")
+    return "\n\n".join([*paragraphs, f"-- \nAll alerts: {public_url}/alerts/log/"]) + "\n"
 
 
 def _body(notice: AlertNotice, public_url: str) -> str:

@@ -15,12 +15,14 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from django.db import transaction
-from django.db.models import F, Func, IntegerField, Q, QuerySet, Sum, Value
+from django.db.models import Exists, F, Func, IntegerField, Q, QuerySet, Sum, Value
 from django.db.models.functions import Coalesce, Concat, Greatest, Left, Now, NullIf
+from django.utils import timezone
 
 from trackers.channels.links import mute_key
 from trackers.channels.message import Line, Message, joined
 from trackers.channels.models import GIVEN_UP_AFTER, MAX_REASON, Channel, ChannelMessage
+from trackers.channels.quiet_hours import quiet_people
 from trackers.channels.shapes import SHAPES
 from trackers.channels.shapes.shape import Reading
 from trackers.credentials.secrets import SecretUnreadableError, decrypt
@@ -70,11 +72,13 @@ def enqueue(channels: Iterable[Channel], *, now: datetime, **fields: Any) -> lis
 
 
 def claim_channels(slots: int, lease: timedelta, *, public_url: str) -> list[Claimed]:
-    """Claim the channels that are due, at most this many; the lease must outlast a request."""
+    """Claim the channels that are due, at most this many, and whose persons have no quiet hours
+    now; the lease must outlast a request."""
     claim = secrets.randbits(63)
     params = {
         "slots": slots, "claim": claim, "lease": lease,
         "first": _FIRST_WAIT, "longest": _LONGEST_BACKOFF,
+        "quiet": [person.pk for person in quiet_people(now=timezone.now())],
     }  # fmt: skip
     with cursor() as db:
         rows = db.execute(_CLAIM, params).fetchall()
@@ -123,8 +127,9 @@ def _loaded(
 
 
 def _sent_together(channel: int, upto: int) -> Q:
-    """A test goes alone."""
-    up_to = Q(pk=upto, is_test=True) | Q(pk__lte=upto, is_test=False)
+    """A test goes alone, also where others wait before it."""
+    is_test = Exists(ChannelMessage.objects.filter(pk=upto, is_test=True))
+    up_to = Q(pk=upto, is_test=True) | Q(~is_test, pk__lte=upto, is_test=False)
     return Q(channel_id=channel, state=_State.WAITING) & up_to
 
 

@@ -7,14 +7,14 @@ channel: its columns say when it is next, and what it is sending.
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import UTC, timedelta, tzinfo
 from typing import TYPE_CHECKING
 
 from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.core.validators import MaxValueValidator
 from django.db import models
-from django.db.models import Q
+from django.db.models import F, Q
 from django.db.models.functions import Now
 from django.utils import timezone
 
@@ -153,6 +153,33 @@ class OwnLimits(models.Model):
 
     def __str__(self) -> str:
         return "what a person may have of their own"
+
+
+class QuietHours(models.Model):
+    """From when until when, by the person's own clock, e-mails of alerts and messages to their own
+    channels wait. Past midnight, if it ends earlier than it begins."""
+
+    user = models.OneToOneField(
+        settings.AUTH_USER_MODEL,
+        on_delete=models.CASCADE,
+        primary_key=True,
+        related_name="quiet_hours",
+    )
+    begins = models.TimeField("from")
+    ends = models.TimeField("until")
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(condition=~Q(begins=F("ends")), name="quiethours_end"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.begins:%H:%M} to {self.ends:%H:%M}"
+
+    @property
+    def zone(self) -> tzinfo:
+        chosen = getattr(self.user, "time_format", None)
+        return chosen.notation().zone if chosen else UTC
 
 
 def own_limits() -> OwnLimits:

@@ -5,6 +5,7 @@ kept.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import time
 
 from django.contrib.auth.models import User
 from django.contrib.auth.password_validation import validate_password
@@ -15,6 +16,7 @@ from django.utils import timezone
 
 from trackers import history, roles
 from trackers.acts import Done
+from trackers.channels.models import QuietHours
 from trackers.credentials import rotation
 from trackers.credentials.models import Credential
 from trackers.history import Actor
@@ -99,6 +101,19 @@ def set_preferences(user: User, actor: Actor, *, theme: str, density: str, start
     Preferences.objects.update_or_create(user=user, defaults=chosen)
     history.record(actor, [user], "Changed how pages look and which is the first")
     return Done("Your pages are like this on each of your devices.")
+
+
+def set_quiet_hours(user: User, actor: Actor, *, begins: time | None, ends: time | None) -> Done:
+    """By the person's own clock; None: no quiet hours any more."""
+    if begins is None or ends is None:
+        QuietHours.objects.filter(user=user).delete()
+        history.record(actor, [user], "Ended the quiet hours")
+        return Done("You have no quiet hours: what waited comes now.")
+    row, _ = QuietHours.objects.update_or_create(
+        user=user, defaults={"begins": begins, "ends": ends}
+    )
+    history.record(actor, [user], "Set quiet hours")
+    return Done(f"Your quiet hours are {row}, every day.")
 
 
 def set_theme(user: User, theme: str) -> None:

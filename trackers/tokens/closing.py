@@ -18,7 +18,7 @@ from django.db.models.functions import Lower
 from django.utils import timezone
 
 from trackers.alerts.models import AlertDigest, AlertMail, AlertNotice, AlertRule, AlertsRead
-from trackers.channels.models import Channel
+from trackers.channels.models import Channel, QuietHours
 from trackers.saved_views.models import SavedView
 from trackers.shares.models import Share
 from trackers.timelines.models import Follower
@@ -63,6 +63,7 @@ def _delete_what_is_theirs(user: User) -> None:
     AlertNotice.objects.filter(owner=user).delete()
     Channel.objects.own_of(user).delete()
     AlertsRead.objects.filter(user=user).delete()
+    QuietHours.objects.filter(user=user).delete()
     TimeFormat.objects.filter(user=user).delete()
     Preferences.objects.filter(user=user).delete()
     SavedView.objects.filter(user=user, team=None).delete()

@@ -36,6 +36,7 @@ def stored_about(user: User) -> dict[str, Any]:
         },
         "times": _first(getattr(user, "time_format", None), "zone", "dates", "hours", "week_start"),
         "pages": _first(getattr(user, "preferences", None), "theme", "density", "start"),
+        "quiet_hours": _first(getattr(user, "quiet_hours", None), "begins", "ends"),
         "logins": [_picked(one, "since", "address", "browser") for one in logins_of(user, here="")],
         "factors": _rows(
             _others("mfa", "Authenticator", user), "type", "created_at", "last_used_at"

@@ -19,7 +19,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 OF_ACCOUNT = (
     "/account/", "/account/factors/", "/account/factors/app/", "/account/factors/codes/new/",
     "/account/factors/passkeys/", "/account/factors/passkeys/add/", "/account/times/",
-    "/account/pages/", "/account/provider/",
+    "/account/pages/", "/account/quiet/", "/account/provider/",
 )  # fmt: skip
 PAGE_COLOUR = "getComputedStyle(document.documentElement).getPropertyValue('--page')"
 DARK = "#0e131b"

@@ -21,7 +21,7 @@ from tests.channels.sending import channel
 from trackers import roles, tasks
 from trackers.alerts.models import AlertDigest, AlertMail, AlertNotice, AlertRule, AlertsRead
 from trackers.alerts.notice import post
-from trackers.channels.models import Channel
+from trackers.channels.models import Channel, QuietHours
 from trackers.dashboards.models import Column
 from trackers.history import on_page
 from trackers.notes.models import Note
@@ -74,6 +74,7 @@ def furnished(user):
     AlertDigest.objects.create(user=user)
     AlertsRead.objects.create(user=user, place=0)
     Preferences.objects.create(user=user)
+    QuietHours.objects.create(user=user, begins="22:00", ends="07:30")
     SavedView.objects.create(user=user, name="Mine", query="q=moon")
     team = Group.objects.create(name="Press")
     user.groups.add(team)
@@ -198,6 +199,7 @@ def test_a_copy_of_an_account_has_no_secrets(vera, page):
     assert [(one["name"], one["is_own"]) for one in stored["alert_rules"]] == [
         ("Comet", True), ("Rocket", False),
     ]  # fmt: skip
+    assert stored["quiet_hours"] == {"begins": "22:00:00", "ends": "07:30:00"}
     assert [one["name"] for one in stored["channels"]] == ["vera: phone"]
     assert stored["own_alerts"][0]["lines"][0]["what"] == "Late."
     assert stored["api_tokens"][0]["name"] == "phone"
@@ -218,6 +220,7 @@ def test_the_copy_has_each_table_about_people(vera):
         "note": "notes", "follower": "follows", "savedview": "saved_views", "column": "columns",
         "overviewvisit": "overview_last_seen", "share": "shares", "authenticator": "factors",
         "channel": "channels", "usersession": "logins", "alertnotice": "own_alerts",
+        "quiethours": "quiet_hours",
         "socialaccount": "linked_logins",
         # Not used: an address is the account's own.
         "emailaddress": "account",
@@ -272,7 +275,9 @@ def test_a_closed_account_is_anonymous(vera, page):
     assert not AlertMail.objects.exists()
     assert not Channel.objects.exists()
     assert list(AlertNotice.objects.all()) == [notice], "the own ones went with the account"
-    for gone in (AlertDigest, AlertsRead, Preferences, TimeFormat, Column, Follower, FeedAddress):
+    for gone in (
+        AlertDigest, AlertsRead, Preferences, TimeFormat, QuietHours, Column, Follower, FeedAddress,
+    ):  # fmt: skip
         assert not gone.objects.exists(), gone
     assert ApiToken.objects.get().revoked_at is not None
     assert Share.objects.get().ended_at is not None

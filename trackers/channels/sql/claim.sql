@@ -4,6 +4,10 @@ WITH due AS MATERIALIZED (
     WHERE c.next_at <= clock_timestamp() AND c.stopped_at IS NULL
       AND EXISTS (
           SELECT FROM trackers_channelmessage m WHERE m.channel_id = c.id AND m.state = 'waiting')
+      -- A person waits for the answer to a test, at any hour.
+      AND (c.owner_id IS NULL OR c.owner_id <> ALL(%(quiet)s::int[]) OR EXISTS (
+          SELECT FROM trackers_channelmessage m
+          WHERE m.channel_id = c.id AND m.state = 'waiting' AND m.is_test))
     -- Who waited longest is first, so no channel starves another.
     ORDER BY c.next_at LIMIT %(slots)s
     -- Several may send concurrently, and do not wait for each other's claims.

@@ -12,7 +12,7 @@ from allauth.socialaccount.providers.openid_connect import views as oidc
 from django.urls import path
 from django.views.decorators.http import require_POST
 
-from trackers.dashboards.account import browsers, own, preferences, times, views
+from trackers.dashboards.account import browsers, own, preferences, quiet_hours, times, views
 from trackers.dashboards.account.factors import keeps_needed
 from trackers.dashboards.account.provider import few_at_once
 from tweetwatch.http.compression import shows_secret
@@ -24,6 +24,7 @@ urlpatterns = [
     path("account/password/", pages.password_change, name="account_change_password"),
     path("account/times/", times.times, name="account_times"),
     path("account/pages/", preferences.pages, name="account_pages"),
+    path("account/quiet/", quiet_hours.quiet, name="account_quiet"),
     path("account/theme", preferences.theme, name="account_theme"),
     path("account/logins/end", views.end_other_logins, name="account_end_logins"),
     path("account/person/", own.person, name="account_person"),

@@ -20,6 +20,7 @@ from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST
 
+from trackers.channels.models import QuietHours
 from trackers.dashboards.access import (
     FIRST_PAGES,
     ViewFunction,
@@ -46,6 +47,7 @@ def account(request: HttpRequest) -> HttpResponse:
         "logins": logins_of(user, here=request.session.session_key),
         "provider": settings.LOGIN_PROVIDER,
         "is_linked": is_linked(user),
+        "quiet": QuietHours.objects.filter(user=user).first(),
         **opened_by(user),
         "now": timezone.now(),
         "version": VERSION,

@@ -70,6 +70,7 @@ _PAGES = (
     _Place("Subscribers", "subscribers", VIEW_SUBSCRIBERS, "webhooks events"),
     _Place("Your account", "account", "", "profile password sessions passkeys settings"),
     _Place("Dates and times", "account_times", "", "zone clock format week"),
+    _Place("Quiet hours", "account_quiet", "", "night silence do not disturb"),
     _Place("Pages", "account_pages", "", "theme dark light compact first page"),
     _Place("Help", "help", VIEW_TWEETS, "documents manual"),
 )
