@@ -338,6 +338,15 @@ def _no_file_keeps_its_place():
         sleep(0.01)
 
 
+@pytest.fixture(autouse=True)
+def _archive_was_looked_for():
+    """Whether anything is archived is asked twice a minute: in the middle of a test it would be a
+    statement more."""
+    from trackers.tweets.archive.read import disuse
+
+    disuse.begin("Asked before the test.")
+
+
 @pytest.fixture
 def firewall():
     """A port where whoever connects hears nothing."""
