@@ -5,6 +5,7 @@ import json
 from io import BytesIO, StringIO
 
 import pytest
+from django.core.management import call_command
 from django.test import Client
 from pyarrow import parquet
 
@@ -12,6 +13,7 @@ from tests.api.conftest import end
 from tests.api.db.test_tweets import AT, MINUTE, measure, track
 from tests.factories import TweetFactory
 from tests.file_names import undated_name
+from tests.tweets.archive.samples import fill
 from trackers.schedule import tweet_changes
 from trackers.tweets.models import TweetText
 from tweetwatch import tables
@@ -70,6 +72,18 @@ def test_tweets_and_samples_are_sent_as_files(owner):
     for query in ("format=xml", "ids=x", f"ids={10**19 - 1}", f"ids={most},301"):
         owner.get(f"exports/tweets?{query}")
         assert owner.status == 400
+
+
+def test_an_export_of_samples_says_how_many_are_in_the_archive(owner, tmp_path, settings):
+    fill()
+    lines = owner.ask("GET", "exports/samples").splitlines()
+    assert "Archived-Samples" not in owner.headers
+
+    settings.ARCHIVE_DIR = tmp_path
+    call_command("archive", "write", "--json", stdout=StringIO())
+
+    left = (owner.get("exports/samples") or "").splitlines()
+    assert int(owner.headers["Archived-Samples"]) == len(lines) - len(left) > 0
 
 
 def test_the_api_exports_the_same_file_as_the_page(owner, monkeypatch):
