@@ -25,8 +25,8 @@ class QuietForm(forms.Form):
         label="Until",
         required=False,
         widget=_CLOCK,
-        help_text="By your own clock, every day. From 22:00 until 07:00 goes past midnight. Leave both "
-        "empty for no quiet hours.",
+        help_text="By your own clock, every day. From 22:00 until 07:00 goes past midnight. "
+        "Leave both empty for no quiet hours.",
     )
 
     def clean(self) -> dict[str, Any]:
