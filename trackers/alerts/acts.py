@@ -37,6 +37,15 @@ def save(form: RuleForm, actor: Actor) -> Done:
     return Done(f"{rule}: changed.")
 
 
+def shown_address(address: str, reader: User) -> str:
+    """An address of everybody's rule: whole for those who may change rules, and one's own; others
+    see its first letter and where it is."""
+    if reader.has_perm(CHANGE) or address == reader.email:
+        return address
+    name, _, place = address.rpartition("@")
+    return f"{name[:1]}…@{place}"
+
+
 def _record(rule: AlertRule, actor: Actor, what: str, *, flag: int = history.CHANGE) -> None:
     """Of a person's own, the history says on the account that it was, and not which."""
     if rule.owner is None:

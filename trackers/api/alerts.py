@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
+from django.contrib.auth.models import User
 from django.db.models import Prefetch, QuerySet
 from django.http import HttpRequest
 from django.utils import timezone
@@ -97,7 +98,8 @@ class RuleChangeIn(WhomIn):
 
 
 class RuleOut(Schema):
-    """`when`: what it waits for, in words. `to`: where its e-mails go."""
+    """`when`: what it waits for, in words. `to`: where its e-mails go; whole for those who may
+    change rules."""
 
     id: DigitsOut
     name: str
@@ -164,7 +166,8 @@ def try_rule(request: HttpRequest, body: RuleIn) -> dict[str, Any]:
 @router.get("/rules", response=RulesOut)
 def list_rules(request: HttpRequest) -> dict[str, Any]:
     """Everybody's, and those of the token's user; by name."""
-    return {"rules": [_rule_json(rule) for rule in _rules(request)[:RULES_MOST]]}
+    reader = require_permission(request, VIEW)
+    return {"rules": [_rule_json(rule, reader) for rule in _rules(request)[:RULES_MOST]]}
 
 
 @router.post("/rules", response={201: RuleOut})
@@ -174,7 +177,7 @@ def add_rule(request: HttpRequest, body: NewRuleIn) -> Status:
     form = RuleForm(data, kind=body.kind, reader=actor.user, is_own=body.own)
     _check(form)
     acts.save(form, actor)
-    return Status(201, _rule_json(_find_rule(request, form.instance.pk)))
+    return Status(201, _saved_rule(request, form.instance.pk))
 
 
 @router.patch("/rules/{rule}", response=RuleOut)
@@ -186,7 +189,7 @@ def change_rule(request: HttpRequest, rule: UnsignedId, body: RuleChangeIn) -> d
     form = RuleForm({**now, **_form_data(body)}, instance=changed, reader=actor.user)
     _check(form)
     acts.save(form, actor)
-    return _rule_json(_find_rule(request, rule))
+    return _saved_rule(request, rule)
 
 
 @router.delete("/rules/{rule}", response=NO_CONTENT)
@@ -216,6 +219,10 @@ def _find_rule(request: HttpRequest, id: int) -> AlertRule:
     return rule
 
 
+def _saved_rule(request: HttpRequest, id: int) -> dict[str, Any]:
+    return _rule_json(_find_rule(request, id), require_permission(request, VIEW))
+
+
 def _form_data(body: Strict) -> dict[str, Any]:
     """What was sent, as the form takes it."""
     data = {
@@ -238,7 +245,7 @@ def _check(form: RuleForm) -> None:
         )
 
 
-def _rule_json(rule: AlertRule) -> dict[str, Any]:
+def _rule_json(rule: AlertRule, reader: User) -> dict[str, Any]:
     return {
         "id": rule.pk,
         "name": rule.name,
@@ -248,7 +255,7 @@ def _rule_json(rule: AlertRule) -> dict[str, Any]:
         "of": rule.of,
         "when": condition(rule),
         "rest": spell(rule.rest),
-        "to": rule.addresses,
+        "to": [acts.shown_address(one, reader) for one in rule.addresses],
         "channels": sorted(channel.pk for channel in rule.channels.all()),
         "event": rule.by_event,
         "enabled": rule.enabled,

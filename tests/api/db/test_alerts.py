@@ -3,9 +3,12 @@
 from datetime import timedelta
 
 import pytest
+from django.contrib.auth.models import User
 from django.utils import timezone
 
-from tests.alerts.conftest import moves, tweet
+from tests.alerts.conftest import moves, rule, tweet
+from tests.api.conftest import Program
+from trackers import roles
 from trackers.alerts.models import AlertRule
 from trackers.ingest.sources.models import Source
 from trackers.tweets.gains.heads import store_heads
@@ -68,3 +71,13 @@ def test_a_rule_about_silence_is_tried(owner):
     assert (answer["fired"], answer["messages"], answer["rest"]) == (1, 2, "1h")
     assert answer["fires"][0]["what"] == "Nothing new has come from @a7 for 1 d."
     assert answer["fires"][0]["url"] == "/authors/7/"
+
+
+def test_addresses_are_whole_for_those_who_may_change_rules(owner, client):
+    rule("velocity", metric="likes", at=5, to=["ada@here.example"])
+    assert [one["to"] for one in owner.get("alerts/rules")["rules"]] == [["ada@here.example"]]
+
+    vera = User.objects.create_user("vera")
+    roles.give(vera, "viewer")
+    viewer = Program(client, vera, "read")
+    assert [one["to"] for one in viewer.get("alerts/rules")["rules"]] == [["a…@here.example"]]

@@ -17,7 +17,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
-from trackers.alerts.acts import acts_on, permission_to_end
+from trackers.alerts.acts import acts_on, permission_to_end, shown_address
 from trackers.alerts.digest_form import DigestForm
 from trackers.alerts.kinds import RuleKind
 from trackers.alerts.models import RULES_MOST, AlertDigest, AlertMail, AlertNotice, AlertRule
@@ -99,7 +99,7 @@ def alert_log(request: HttpRequest) -> HttpResponse:
     is_opened = bool(notices) and request.method == "GET" and "before" not in request.GET
     person = _person(request)
     read = mark_read(person, notices[0].pk) if is_opened else place_of(person)
-    rows = _notice_rows(notices[:_LOG_PAGE_SIZE], now=now, read=read)
+    rows = _notice_rows(notices[:_LOG_PAGE_SIZE], now=now, reader=person, read=read)
     context = {
         "now": now,
         "notices": rows,
@@ -145,14 +145,15 @@ def _is_id(text: str) -> bool:
 
 def _rules_context(request: HttpRequest, *, now: datetime) -> dict[str, Any]:
     lately = _notices_for(request)[:_RECENT_NOTICES]
-    read = place_of(_person(request))
-    rows = _notice_rows(lately, now=now, read=read, most=_MAX_NOTICE_LINES)
+    person = _person(request)
+    read = place_of(person)
+    rows = _notice_rows(lately, now=now, reader=person, read=read, most=_MAX_NOTICE_LINES)
     return {
-        "rules": _rule_rows(_rules_for(request)),
+        "rules": _rule_rows(_rules_for(request), person),
         "may_own": own_limits().rules > 0,
         "notices": rows,
         "newest": rows[0].id if rows else 0,
-        "muted": _mute_rows(_person(request), now=now),
+        "muted": _mute_rows(person, now=now),
         "post": _mail_status(),
     }
 
@@ -175,15 +176,16 @@ def _mail_status() -> dict[str, object]:
 
 
 def _rule_context(request: HttpRequest, rule: AlertRule, *, now: datetime) -> dict[str, Any]:
-    read = place_of(_person(request))
+    person = _person(request)
+    read = place_of(person)
     lately = rule.alertnotice_set.select_related("rule").prefetch_related(*_SENT)[:_RECENT_NOTICES]
     until = muted_until(rule, now=now)
     return {
-        "rule": _rule_rows([rule])[0],
+        "rule": _rule_rows([rule], person)[0],
         "muted_until": ahead(until, now=now) if until else None,
         "row": rule,
         "may": {name: request.user.has_perm(act.permission) for name, act in acts_on(rule).items()},
-        "notices": _notice_rows(lately, now=now, read=read, most=_MAX_NOTICE_LINES),
+        "notices": _notice_rows(lately, now=now, reader=person, read=read, most=_MAX_NOTICE_LINES),
         "post": _mail_status(),
     }
 
@@ -274,7 +276,7 @@ def _mute_rows(person: User, *, now: datetime) -> list[MuteRow]:
     return rows
 
 
-def _rule_rows(rules: Iterable[AlertRule]) -> list[RuleRow]:
+def _rule_rows(rules: Iterable[AlertRule], reader: User) -> list[RuleRow]:
     """A query more for each thing that they are about, however many rules there are."""
     rules = list(rules)
     subjects: dict[tuple[str, int], Any] = {}
@@ -282,10 +284,10 @@ def _rule_rows(rules: Iterable[AlertRule]) -> list[RuleRow]:
         ids = [rule.of for rule in rules if rule.about == about and rule.of is not None]
         rows = there.in_bulk(ids) if ids else {}
         subjects |= {(about, id): row for id, row in rows.items()}
-    return [_rule_row(rule, subjects.get((rule.about, rule.of or 0))) for rule in rules]
+    return [_rule_row(rule, subjects.get((rule.about, rule.of or 0)), reader) for rule in rules]
 
 
-def _rule_row(rule: AlertRule, subject: Any) -> RuleRow:
+def _rule_row(rule: AlertRule, subject: Any, reader: User) -> RuleRow:
     """`subject`: the row that it is about; None: it is about all, or that is gone."""
     of, name = rule.of or 0, "" if subject is None else str(subject)
     is_there = rule.about == About.ANY or bool(name)
@@ -297,7 +299,7 @@ def _rule_row(rule: AlertRule, subject: Any) -> RuleRow:
         subject="" if rule.about == About.ANY else _subject_name(rule.about, of, name),
         link=_subject_link(rule.about, subject) if name else "",
         missing="" if is_there else _SUBJECT_GONE[rule.about],
-        tells=_recipients_text(rule),
+        tells=_recipients_text(rule, reader),
         rest=spoken(rule.rest),
         enabled=rule.enabled,
         is_own=rule.is_own,
@@ -321,14 +323,20 @@ def _subject_link(about: str, row: Any) -> str:
     return reverse(about, args=[row.pk])
 
 
-def _recipients_text(rule: AlertRule) -> str:
-    whom = [*rule.addresses, *(channel.name for channel in rule.channels.all())]
+def _recipients_text(rule: AlertRule, reader: User) -> str:
+    whom = [shown_address(one, reader) for one in rule.addresses]
+    whom += [channel.name for channel in rule.channels.all()]
     whom += [*(["subscribers to alerts"] if rule.by_event else [])]
     return ", ".join(whom) or "none"
 
 
 def _notice_rows(
-    notices: Iterable[AlertNotice], *, now: datetime, read: int, most: int = LINES_MOST
+    notices: Iterable[AlertNotice],
+    *,
+    now: datetime,
+    reader: User,
+    read: int,
+    most: int = LINES_MOST,
 ) -> list[NoticeRow]:
     """`read`: up to which the person has read them. `most`: at most this many lines of each."""
     notices = list(notices)
@@ -360,7 +368,7 @@ def _notice_rows(
             more_link=_more_link(notice, most=most),
             body=notice.body,
             mails=[
-                *(_mail_row(mail, now=now) for mail in notice.mails.all()),
+                *(_mail_row(mail, reader, now=now) for mail in notice.mails.all()),
                 *(_message_row(message, now=now) for message in notice.messages.all()),
             ],
         )
@@ -380,14 +388,17 @@ def _more_link(notice: AlertNotice, *, most: int) -> str:
     return ""
 
 
-def _mail_row(mail: AlertMail, *, now: datetime) -> MailRow:
-    state, to = AlertMail.State, f"e-mail to {mail.to}"
+def _mail_row(mail: AlertMail, reader: User, *, now: datetime) -> MailRow:
+    address = shown_address(mail.to, reader)
+    # A mail server's own words often have it.
+    error = mail.error.replace(mail.to, address)
+    state, to = AlertMail.State, f"e-mail to {address}"
     if mail.state == state.SENT and mail.sent_at:
         return MailRow(to, "sent", "ready", ago(mail.sent_at, now=now), "")
     if mail.state == state.GIVEN_UP:
-        return MailRow(to, "given up", "bad", None, mail.error)
+        return MailRow(to, "given up", "bad", None, error)
     again = ahead(mail.next_at, now=now) if mail.attempts else None
-    return MailRow(to, "waits", "warn", again, mail.error)
+    return MailRow(to, "waits", "warn", again, error)
 
 
 def _message_row(message: ChannelMessage, *, now: datetime) -> MailRow:

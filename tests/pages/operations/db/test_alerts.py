@@ -316,6 +316,23 @@ def test_a_viewer_sees_the_rules_and_cannot_change_them(client):
     assert not AlertNotice.objects.exists()
 
 
+def test_a_viewer_sees_no_address_of_others(client, staff):
+    alert_rule = rule("velocity", metric="likes", at=5, to=["ada@here.example"])
+    notice = AlertNotice.objects.create(rule=alert_rule, rule_name="Fast", at=timezone.now())
+    AlertMail.objects.create(
+        notice=notice, to="ada@here.example", made_at=timezone.now(), next_at=timezone.now(),
+        error="550 <ada@here.example>: unknown",
+    )  # fmt: skip
+    pages = ("/alerts/", "/alerts/log/", f"/alerts/{alert_rule.pk}/")
+    for page in pages:
+        assert "ada@here.example" in words(staff.get(page)), page
+    viewer(client)
+    for page in pages:
+        shown = client.get(page).content.decode()
+        assert "ada@here" not in shown, page
+        assert "a…@here.example" in shown, page
+
+
 NOON = datetime(2026, 3, 5, 12, 0, tzinfo=UTC)
 
 
