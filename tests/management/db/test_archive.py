@@ -30,6 +30,23 @@ def test_months_are_moved_and_adopted(tmp_path, settings):
     assert run("write") == {"samples": 0, "files": 0}
 
 
+@pytest.mark.parametrize(
+    "manifest",
+    ["", "{", "[]", "{}", '{"month": 1, "files": []}', '{"month": "2024-11", "files": [{}]}',
+     '{"month": "2024-11", "files": [{"path": "../x-0001.parquet", "sha256": "", "samples": 1}]}'],
+)  # fmt: skip
+def test_what_is_no_manifest_is_named_and_adopts_nothing(tmp_path, settings, manifest):
+    settings.ARCHIVE_DIR = tmp_path
+    fill()
+    run("write")
+    rename_installation()
+    (tmp_path / "manifests/2024-11.json").write_text(manifest)
+    with pytest.raises(CommandError, match=r"2024-11\.json in .* is no manifest"):
+        run("adopt")
+    with pytest.raises(CommandError, match="archive adopt"):
+        run("write")
+
+
 def test_export_says_what_is_in_the_archive(tmp_path, settings, capfdbinary):
     settings.ARCHIVE_DIR = tmp_path
     fill()

@@ -14,7 +14,13 @@ import orjson
 from django.db import transaction
 from django.db.models.functions import Now
 
-from trackers.tweets.archive.layout import NO_PYARROW, OWNER_FILE, has_pyarrow, part_number
+from trackers.tweets.archive.layout import (
+    NO_PYARROW,
+    OWNER_FILE,
+    has_pyarrow,
+    part_number,
+    part_path,
+)
 from trackers.tweets.archive.lease import ArchiveError, Lease, owner_line, writing_to
 from trackers.tweets.archive.manifests import write_due_manifests
 from trackers.tweets.archive.models import ArchiveFile, ArchiveMonth
@@ -44,19 +50,35 @@ def adopt(store: Directory) -> Adopted | None:
         remove_unfinished(store)
         known = set(ArchiveFile.objects.values_list("path", flat=True))
         for path in store.names("manifests", "*.json"):
-            manifest = orjson.loads(store.read(path) or b"{}")
-            month = date.fromisoformat(f"{manifest['month']}-01")
-            for entry in manifest["files"]:
+            month, entries = _manifest(store, path)
+            for entry in entries:
                 if entry["path"] not in known:
                     _adopt_file(store, lease, month, entry)
                     adopted.files += 1
                     adopted.samples += entry["samples"]
-            _leave_out_gone(store, month, [entry["path"] for entry in manifest["files"]])
+            _leave_out_gone(store, month, [entry["path"] for entry in entries])
             ArchiveMonth.objects.filter(month=month).update(manifest_is_due=True)
         with store.writing(OWNER_FILE) as file:
             file.write(owner_line(lease.installation))
         write_due_manifests(store, lease.installation)
     return adopted
+
+
+def _manifest(store: Directory, path: str) -> tuple[date, list[dict[str, Any]]]:
+    """Its month, and its files; all of these are parts of that month."""
+    try:
+        manifest = orjson.loads(store.read(path) or b"")
+        month, entries = date.fromisoformat(f"{manifest['month']}-01"), manifest["files"]
+        for entry in entries:
+            if entry["path"] != part_path(month, part_number(entry["path"])):
+                raise ValueError
+            entry["sha256"], entry["samples"] = str(entry["sha256"]), int(entry["samples"])
+    except (ValueError, KeyError, TypeError, AttributeError):
+        raise ArchiveError(
+            f"{path} in {store} is no manifest: get it from another copy, or remove it if its "
+            "files are to be left out."
+        ) from None
+    return month, entries
 
 
 def _adopt_file(store: Directory, lease: Lease, month: date, entry: dict[str, Any]) -> None:
@@ -82,8 +104,12 @@ def _leave_out_gone(store: Directory, month: date, listed: list[str]) -> None:
 
 
 def _proven(store: Directory, month: date, entry: dict[str, Any]) -> Proof:
-    proof = read_back(store, entry["path"], month)
-    if proof.sha256 != entry["sha256"]:
+    try:
+        proof = read_back(store, entry["path"], month)
+    # What pyarrow raises for a damaged file.
+    except ValueError:
+        proof = None
+    if proof is None or proof.sha256 != entry["sha256"]:
         raise ArchiveError(
             f"{entry['path']} in {store} is not what its manifest says: get it from another copy."
         )
