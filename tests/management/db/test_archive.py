@@ -35,7 +35,7 @@ def test_months_are_moved_and_adopted(tmp_path, settings):
     ["", "{", "[]", "{}", '{"month": 1, "files": []}', '{"month": "2024-11", "files": [{}]}',
      '{"month": "2024-11", "files": [{"path": "../x-0001.parquet", "sha256": "", "samples": 1}]}'],
 )  # fmt: skip
-def test_what_is_no_manifest_is_named_and_adopts_nothing(tmp_path, settings, manifest):
+def test_adopt_names_a_file_that_is_not_a_manifest_and_changes_nothing(tmp_path, settings, manifest):
     settings.ARCHIVE_DIR = tmp_path
     fill()
     run("write")

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
-from urllib.parse import urlencode
 
 from django.conf import settings
 from django.contrib.auth.models import User
@@ -14,34 +11,24 @@ from django.core.exceptions import SuspiciousOperation
 from django.db.models import F, Prefetch, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import get_object_or_404, redirect, render
-from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
-from trackers.alerts.acts import acts_on, permission_to_end, shown_address
+from trackers.alerts.acts import acts_on
 from trackers.alerts.digest_form import DigestForm
-from trackers.alerts.kinds import RuleKind
 from trackers.alerts.models import RULES_MOST, AlertDigest, AlertMail, AlertNotice, AlertRule
-from trackers.alerts.mutes import muted_until, mutes_now
-from trackers.alerts.notice import LINES_MOST
+from trackers.alerts.mutes import muted_until
 from trackers.alerts.unread import mark_read, place_of
-from trackers.alerts.words import condition
 from trackers.channels.models import Channel, ChannelMessage, own_limits
 from trackers.dashboards.access import VIEW_ALERTS, needs
+from trackers.dashboards.alerts.rows import mute_rows, notice_rows, rule_rows
 from trackers.dashboards.parts import render_parts
-from trackers.dashboards.tweet_rows import texts_of
-from trackers.dashboards.words import Moment, ago, ahead, commas
-from trackers.ingest.sources.models import Source
-from trackers.saved_views.models import SavedView
-from trackers.schedule.durations import spoken
+from trackers.dashboards.words import ahead, commas
 from trackers.schedule.intervals import current
-from trackers.tweets.models import Author, Tweet
 from trackers.tweets.snowflake import LARGEST_ID
-from trackers.tweets.tags.models import Tag
 
-_RECENT_NOTICES, _LOG_PAGE_SIZE, _MAX_WAITING_COUNTED, _MUTES_SHOWN = 10, 50, 1000, 50
+_RECENT_NOTICES, _LOG_PAGE_SIZE, _MAX_WAITING_COUNTED = 10, 50, 1000
 # Lines of a notice; the log has all.
 _MAX_NOTICE_LINES = 5
-About = AlertRule.About
 _CHANNELS = Prefetch("channels", Channel.objects.defer("address"))
 _SENT = (
     "mails",
@@ -50,21 +37,6 @@ _SENT = (
         ChannelMessage.objects.select_related("channel").defer("lines", "channel__address"),
     ),
 )
-_SUBJECTS: dict[str, QuerySet[Any]] = {
-    About.TWEET: Tweet.objects.all(),
-    About.AUTHOR: Author.objects.all(),
-    About.SOURCE: Source.objects.all(),
-    About.TAG: Tag.objects.live(),
-    About.VIEW: SavedView.objects.all(),
-}
-_KIND_WORDS: dict[str, str] = {About.TAG: "tag", About.VIEW: "saved view"}
-_SUBJECT_GONE: dict[str, str] = {
-    About.TWEET: "This tweet is no longer tracked. Track it again, or remove the rule.",
-    About.AUTHOR: "This author is not known any more. Remove the rule.",
-    About.SOURCE: "This source was removed. Remove the rule, too.",
-    About.TAG: "This tag was removed. Choose another one, or remove the rule.",
-    About.VIEW: "This saved view was removed. Choose another one, or remove the rule.",
-}
 
 
 @require_safe
@@ -99,7 +71,7 @@ def alert_log(request: HttpRequest) -> HttpResponse:
     is_opened = bool(notices) and request.method == "GET" and "before" not in request.GET
     person = _person(request)
     read = mark_read(person, notices[0].pk) if is_opened else place_of(person)
-    rows = _notice_rows(notices[:_LOG_PAGE_SIZE], now=now, reader=person, read=read)
+    rows = notice_rows(notices[:_LOG_PAGE_SIZE], now=now, reader=person, read=read)
     context = {
         "now": now,
         "notices": rows,
@@ -147,13 +119,13 @@ def _rules_context(request: HttpRequest, *, now: datetime) -> dict[str, Any]:
     lately = _notices_for(request)[:_RECENT_NOTICES]
     person = _person(request)
     read = place_of(person)
-    rows = _notice_rows(lately, now=now, reader=person, read=read, most=_MAX_NOTICE_LINES)
+    rows = notice_rows(lately, now=now, reader=person, read=read, most=_MAX_NOTICE_LINES)
     return {
-        "rules": _rule_rows(_rules_for(request), person),
+        "rules": rule_rows(_rules_for(request), person),
         "may_own": own_limits().rules > 0,
         "notices": rows,
         "newest": rows[0].id if rows else 0,
-        "muted": _mute_rows(person, now=now),
+        "muted": mute_rows(person, now=now),
         "post": _mail_status(),
     }
 
@@ -181,11 +153,11 @@ def _rule_context(request: HttpRequest, rule: AlertRule, *, now: datetime) -> di
     lately = rule.alertnotice_set.select_related("rule").prefetch_related(*_SENT)[:_RECENT_NOTICES]
     until = muted_until(rule, now=now)
     return {
-        "rule": _rule_rows([rule], person)[0],
+        "rule": rule_rows([rule], person)[0],
         "muted_until": ahead(until, now=now) if until else None,
         "row": rule,
         "may": {name: request.user.has_perm(act.permission) for name, act in acts_on(rule).items()},
-        "notices": _notice_rows(lately, now=now, reader=person, read=read, most=_MAX_NOTICE_LINES),
+        "notices": notice_rows(lately, now=now, reader=person, read=read, most=_MAX_NOTICE_LINES),
         "post": _mail_status(),
     }
 
@@ -200,211 +172,3 @@ def _digest_context(request: HttpRequest) -> dict[str, object]:
         "to": user.email,
         "set": f"/sets/{row.report}/" if row and row.report else "",
     }
-
-
-@dataclass(frozen=True, slots=True)
-class RuleRow:
-    id: int
-    name: str
-    kind: str
-    condition: str
-    subject: str  # what it is about; empty: all
-    link: str
-    missing: str  # why it can find nothing
-    tells: str
-    rest: str
-    enabled: bool
-    is_own: bool
-
-
-@dataclass(frozen=True, slots=True)
-class MuteRow:
-    id: int
-    name: str
-    link: str
-    text: str  # of a tweet
-    until: Moment
-    may_end: bool
-
-
-@dataclass(frozen=True, slots=True)
-class MailRow:
-    to: str  # "e-mail to …", "message to …"
-    state: str
-    mood: str  # as in a badge
-    at: Moment | None  # when it was sent, or when it is tried next
-    error: str
-
-
-@dataclass(frozen=True, slots=True)
-class NoticeLine:
-    what: str
-    url: str
-    is_over: bool
-    is_muted: bool
-    text: str  # the tweet's, as X shows it today; it is never kept in the notice
-
-
-@dataclass(frozen=True, slots=True)
-class NoticeRow:
-    id: int
-    at: Moment
-    kind: str
-    is_unread: bool
-    name: str
-    rule: int | None
-    lines: Sequence[NoticeLine]
-    more: int
-    more_link: str  # where the others are, or what they would be now; may be empty
-    body: str
-    mails: Sequence[MailRow]
-
-
-def _mute_rows(person: User, *, now: datetime) -> list[MuteRow]:
-    """The first to end, as many as a page takes."""
-    mutes = list(mutes_now(person, now=now)[:_MUTES_SHOWN])
-    texts = texts_of(mute.tweet for mute in mutes if mute.tweet is not None)
-    rows = []
-    for mute in mutes:
-        if mute.rule is not None:
-            name, link = f"The rule {mute.rule.name}", reverse("alert", args=[mute.rule.pk])
-        else:
-            name, link = f"Tweet {mute.tweet}", f"/tweets/{mute.tweet}/"
-        until = ahead(mute.until, now=now)
-        may_end = person.has_perm(permission_to_end(mute))
-        rows.append(MuteRow(mute.pk, name, link, texts.get(mute.tweet or 0, ""), until, may_end))
-    return rows
-
-
-def _rule_rows(rules: Iterable[AlertRule], reader: User) -> list[RuleRow]:
-    """A query more for each thing that they are about, however many rules there are."""
-    rules = list(rules)
-    subjects: dict[tuple[str, int], Any] = {}
-    for about, there in _SUBJECTS.items():
-        ids = [rule.of for rule in rules if rule.about == about and rule.of is not None]
-        rows = there.in_bulk(ids) if ids else {}
-        subjects |= {(about, id): row for id, row in rows.items()}
-    return [_rule_row(rule, subjects.get((rule.about, rule.of or 0)), reader) for rule in rules]
-
-
-def _rule_row(rule: AlertRule, subject: Any, reader: User) -> RuleRow:
-    """`subject`: the row that it is about; None: it is about all, or that is gone."""
-    of, name = rule.of or 0, "" if subject is None else str(subject)
-    is_there = rule.about == About.ANY or bool(name)
-    return RuleRow(
-        id=rule.pk,
-        name=rule.name,
-        kind=rule.get_kind_display(),
-        condition=f"When {condition(rule)}.",
-        subject="" if rule.about == About.ANY else _subject_name(rule.about, of, name),
-        link=_subject_link(rule.about, subject) if name else "",
-        missing="" if is_there else _SUBJECT_GONE[rule.about],
-        tells=_recipients_text(rule, reader),
-        rest=spoken(rule.rest),
-        enabled=rule.enabled,
-        is_own=rule.is_own,
-    )
-
-
-def _subject_name(about: str, of: int, name: str) -> str:
-    if about == About.TWEET:
-        return f"Tweet {of}"
-    if not name:
-        return f"{_KIND_WORDS.get(about, about)} {of}"
-    return f"{_KIND_WORDS[about]} {name}" if about in _KIND_WORDS else name
-
-
-def _subject_link(about: str, row: Any) -> str:
-    """The page of what a rule is about; of a tag and a view, the list of their tweets."""
-    if about == About.TAG:
-        return f"{reverse('tweets')}?{urlencode({'tag': row.name})}"
-    if about == About.VIEW:
-        return f"{reverse('tweets')}?{row.query}"
-    return reverse(about, args=[row.pk])
-
-
-def _recipients_text(rule: AlertRule, reader: User) -> str:
-    whom = [shown_address(one, reader) for one in rule.addresses]
-    whom += [channel.name for channel in rule.channels.all()]
-    whom += [*(["subscribers to alerts"] if rule.by_event else [])]
-    return ", ".join(whom) or "none"
-
-
-def _notice_rows(
-    notices: Iterable[AlertNotice],
-    *,
-    now: datetime,
-    reader: User,
-    read: int,
-    most: int = LINES_MOST,
-) -> list[NoticeRow]:
-    """`read`: up to which the person has read them. `most`: at most this many lines of each."""
-    notices = list(notices)
-    texts = texts_of(
-        int(line["of"])
-        for notice in notices
-        for line in notice.lines[:most]
-        if line["kind"] == "tweet"
-    )
-    return [
-        NoticeRow(
-            id=notice.pk,
-            at=ago(notice.at, now=now),
-            kind=notice.kind,
-            is_unread=notice.pk > read and notice.kind == AlertNotice.Kind.ALERT,
-            name=notice.rule_name or "Built-in check",
-            rule=notice.rule_id,
-            lines=[
-                NoticeLine(
-                    line["what"],
-                    line["url"],
-                    line["state"] == "back",
-                    bool(line.get("muted")),
-                    texts.get(int(line["of"]), "") if line["kind"] == "tweet" else "",
-                )
-                for line in notice.lines[:most]
-            ],
-            more=notice.more + max(0, len(notice.lines) - most),
-            more_link=_more_link(notice, most=most),
-            body=notice.body,
-            mails=[
-                *(_mail_row(mail, reader, now=now) for mail in notice.mails.all()),
-                *(_message_row(message, now=now) for message in notice.messages.all()),
-            ],
-        )
-        for notice in notices
-    ]
-
-
-def _more_link(notice: AlertNotice, *, most: int) -> str:
-    """The log has all lines that are kept; beyond these, what is so now."""
-    if len(notice.lines) > most:
-        return f"{reverse('alert-log')}?before={notice.pk + 1}"
-    rule = notice.rule
-    if rule and rule.kind == RuleKind.MILESTONE:
-        return f"{reverse('tweets')}?min_{rule.metric}={rule.at}"
-    if rule and rule.kind in (RuleKind.VELOCITY, RuleKind.USUAL):
-        return f"{reverse('fastest')}?metric={rule.metric}"
-    return ""
-
-
-def _mail_row(mail: AlertMail, reader: User, *, now: datetime) -> MailRow:
-    address = shown_address(mail.to, reader)
-    # A mail server's own words often have it.
-    error = mail.error.replace(mail.to, address)
-    state, to = AlertMail.State, f"e-mail to {address}"
-    if mail.state == state.SENT and mail.sent_at:
-        return MailRow(to, "sent", "ready", ago(mail.sent_at, now=now), "")
-    if mail.state == state.GIVEN_UP:
-        return MailRow(to, "given up", "bad", None, error)
-    again = ahead(mail.next_at, now=now) if mail.attempts else None
-    return MailRow(to, "waits", "warn", again, error)
-
-
-def _message_row(message: ChannelMessage, *, now: datetime) -> MailRow:
-    state, to = ChannelMessage.State, f"message to {message.channel.name}"
-    if message.state == state.SENT and message.sent_at:
-        return MailRow(to, "sent", "ready", ago(message.sent_at, now=now), "")
-    if message.state == state.GIVEN_UP:
-        return MailRow(to, "given up", "bad", None, message.error)
-    return MailRow(to, "waits", "warn", None, message.error)
