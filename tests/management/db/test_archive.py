@@ -33,9 +33,9 @@ def test_months_are_moved_and_adopted(tmp_path, settings):
 @pytest.mark.parametrize(
     "manifest",
     ["", "{", "[]", "{}", '{"month": 1, "files": []}', '{"month": "2024-11", "files": [{}]}',
-     '{"month": "2024-11", "files": [{"path": "../x-0001.parquet", "sha256": "", "samples": 1}]}'],
+     '{"month": "2024-11", "files": [{"path": "../x-1.parquet", "sha256": "", "samples": 1}]}'],
 )  # fmt: skip
-def test_adopt_names_a_file_that_is_not_a_manifest_and_changes_nothing(tmp_path, settings, manifest):
+def test_adopt_names_a_broken_manifest_and_changes_nothing(tmp_path, settings, manifest):
     settings.ARCHIVE_DIR = tmp_path
     fill()
     run("write")
