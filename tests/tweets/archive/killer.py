@@ -1,6 +1,7 @@
 """Archives months as a process that dies at a step: whenever a file or a transaction is touched.
 
-For each number that it reads, a child that kills itself there; it writes whether that was reached.
+For each number that it reads, a child that kills itself there; it writes which step that was,
+or how the child ended.
 """
 
 import os
@@ -16,12 +17,15 @@ django.setup()
 from pyarrow import compute, parquet  # noqa: E402, F401 - each child would import them
 
 from tests.tweets.archive.samples import archive  # noqa: E402
+from trackers.tweets import archive as archive_package  # noqa: E402
 from trackers.tweets.archive.store import Directory  # noqa: E402
 
 # Before each of these, which come from pathlib and os; after each of ours, and after each end of a
-# transaction.
+# transaction. How often a driver waits for the server is no step: that differs from run to run.
 CALLS = {"fsync", "rename", "link", "unlink"}
 OURS = {"read_range", "read_back", "delete_written", "register", "remove_unfinished"}
+COMMIT = "__exit__"
+_ARCHIVE = str(Path(archive_package.__file__).parent)
 
 
 def die_at(step):
@@ -30,13 +34,19 @@ def die_at(step):
     def look(frame, event, called):
         nonlocal left
         name, file = frame.f_code.co_name, frame.f_code.co_filename
-        ends = event == "return" and (
-            name in OURS or (name == "__exit__" and file.endswith("db/transaction.py"))
-        )
-        if ends or (event == "c_call" and called.__name__ in CALLS):
-            left -= 1
-            if not left:
-                os.kill(os.getpid(), signal.SIGKILL)
+        if event == "c_call" and called.__name__ in CALLS:
+            reached = called.__name__
+        elif event == "return" and (
+            (name in OURS and file.startswith(_ARCHIVE))
+            or (name == COMMIT and file.endswith("db/transaction.py"))
+        ):
+            reached = name
+        else:
+            return
+        left -= 1
+        if not left:
+            os.write(sys.stdout.fileno(), f"killed at {reached}\n".encode())
+            os.kill(os.getpid(), signal.SIGKILL)
 
     sys.setprofile(look)
 
@@ -50,5 +60,6 @@ if __name__ == "__main__":
             worked = archive(store)
             os._exit(0 if worked.is_done else 2)
         _, status = os.waitpid(child, 0)
-        killed = os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGKILL
-        print("killed" if killed else f"exit {os.waitstatus_to_exitcode(status)}", flush=True)
+        ended = os.waitstatus_to_exitcode(status)
+        if ended != -signal.SIGKILL:
+            print(f"exit {ended}", flush=True)
