@@ -60,13 +60,17 @@ class DocumentedFake:
         tokens = {"client_id": "client", "refresh_token": "refresh"}
         fakex.tell("POST", "credentials", {**user, **tokens})
         fakex.put("projects/ours", {"credits_micro": 48_200_000})
+        self.ids = [str(id) for id in fakex.ids(99)]
+        # Its new version is a post more of its author, who is anybody: the ids tell, and they
+        # follow the time at which the fake began.
+        editor = fakex.get(f"tweets/{self.ids[2]}")["author_id"]
         self.people = fakex.get("authors")["authors"][:90]
-        self.author, suspended, protected = [one for one in self.people if one["steady"]][:3]
+        steady = [one for one in self.people if one["steady"] and one["id"] != editor]
+        self.author, suspended, protected = steady[:3]
         fakex.put(f"authors/{suspended['id']}", {"state": "suspended"})
         fakex.put(f"authors/{protected['id']}", {"state": "protected"})
         self.hidden = [suspended, protected]
         fakex.put(f"lists/{LIST}", {"members": [self.author["id"]]})
-        self.ids = [str(id) for id in fakex.ids(99)]
         fakex.put(f"contents/{self.ids[0]}", {"text": "#stars " * 50, "media_keys": ["3_1"]})
         linked = {"text": "$TWTR at https://example.org/a #stars", "media_keys": ["3_2"]}
         fakex.put(f"contents/{self.ids[3]}", linked)
