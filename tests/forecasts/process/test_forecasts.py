@@ -343,11 +343,13 @@ def test_a_run_reads_as_much_for_any_number_of_tweets(credential, monkeypatch):
     monkeypatch.setattr(keeping, "SAMPLE_FOR_DAYS", sample)
     fill_what_was_drained(60_000, payers=[credential.app.project_id, None])
     now, plan = intervals.current()
+    # Near midnight only what is due already would be left of the day, which is sampled.
+    morning = (now + DAY).replace(hour=1)
 
     with reading() as read:
-        update_forecasts(plan, now=now, gone_every=DAY)
+        update_forecasts(plan, now=morning, gone_every=DAY)
 
-    row = ForecastDay.objects.get(day=now.date())
+    row = ForecastDay.objects.get(day=morning.date())
     assert row.expected_lookups > 60_000
     assert row.why == ""
     assert read.walked == {TWEETS: 0, QUEUE: 0}
