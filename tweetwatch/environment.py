@@ -337,12 +337,12 @@ class Environment(environ.Env):
             refuse_setting(name, fault, how)
         return host
 
-    def folder(self, name: str) -> Path | None:
-        """The absolute path of a folder, which may not exist yet; None if unset."""
+    def archive(self, name: str) -> str:
+        """The absolute path of a folder, which may not exist yet; empty if unset."""
         text = self.text(name)
         if text and not Path(text).is_absolute():
             refuse_setting(name, "is not an absolute path", f"{name}=/srv/tweetwatch/archive")
-        return Path(text) if text else None
+        return text
 
     def ca_file(self, name: str) -> str:
         """The path of a file with certificates (PEM); empty if unset."""

@@ -57,7 +57,7 @@ STREAM_ACTS_AFTER = env.seconds("STREAM_ACTS_AFTER", default=20, most=3600)
 CONFIRM_GONE_AFTER = env.seconds("CONFIRM_GONE_AFTER", default=600)
 GONE_EVERY = env.seconds("GONE_EVERY", default=86400, least=60)
 SAMPLE_RETENTION_DAYS = env.number("SAMPLE_RETENTION_DAYS", default=0, least=0, most=36500)
-ARCHIVE_DIR = env.folder("ARCHIVE_DIR")
+ARCHIVE = env.archive("ARCHIVE")
 # In months. Growth by age and ranked lists look at the last month here.
 ARCHIVE_OLDER_THAN = env.number("ARCHIVE_OLDER_THAN", default=13, least=2, most=1200)
 

@@ -70,7 +70,7 @@ def compare_usage() -> None:
 
 @while_clock_is_believed
 def archive_samples() -> None:
-    """Every hour, and again soon while there is more: move old months to ARCHIVE_DIR, if that is
+    """Every hour, and again soon while there is more: move old months to ARCHIVE, if that is
     set, and make files anew that have tweets which people removed."""
     if (store := configured()) is None:
         return
@@ -93,7 +93,7 @@ def retire_samples() -> None:
     now, _ = intervals.current()
     kept_for = timedelta(days=settings.SAMPLE_RETENTION_DAYS)
     # With an archive, samples go there first, and stay in it.
-    are_archived = settings.ARCHIVE_DIR is not None
+    are_archived = bool(settings.ARCHIVE)
     worked = pack.retire(
         older_than=kept_for,
         now=now,

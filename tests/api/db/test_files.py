@@ -79,7 +79,7 @@ def test_an_export_of_samples_says_how_many_are_in_the_archive(owner, tmp_path, 
     lines = owner.ask("GET", "exports/samples").splitlines()
     assert "Archived-Samples" not in owner.headers
 
-    settings.ARCHIVE_DIR = tmp_path
+    settings.ARCHIVE = str(tmp_path)
     call_command("archive", "write", "--json", stdout=StringIO())
 
     left = (owner.get("exports/samples") or "").splitlines()

@@ -105,7 +105,7 @@ BAD = [
     ("OVERLAP_EVERY", "5", "not a number of seconds from"),
     ("OVERLAP_DEPTH", "9999999", "not a number of seconds from"),
     ("SAMPLE_RETENTION_DAYS", "-1", "whole number"),
-    ("ARCHIVE_DIR", "var/archive", "not an absolute path"),
+    ("ARCHIVE", "var/archive", "not an absolute path"),
     ("ARCHIVE_OLDER_THAN", "1", "whole number from 2"),
     ("TIMELINE_BOUNDS", "", "LOWER/UPPER"),
     ("TIMELINE_BOUNDS", "850/800", "must be at least 1"),

@@ -19,7 +19,7 @@ def run(*words):
 
 
 def test_months_are_moved_and_adopted(tmp_path, settings):
-    settings.ARCHIVE_DIR = tmp_path
+    settings.ARCHIVE = str(tmp_path)
     fill()
     assert run("write") == {"samples": 60, "files": 3}
     assert here() == 0
@@ -36,7 +36,7 @@ def test_months_are_moved_and_adopted(tmp_path, settings):
      '{"month": "2024-11", "files": [{"path": "../x-1.parquet", "sha256": "", "samples": 1}]}'],
 )  # fmt: skip
 def test_adopt_names_a_broken_manifest_and_changes_nothing(tmp_path, settings, manifest):
-    settings.ARCHIVE_DIR = tmp_path
+    settings.ARCHIVE = str(tmp_path)
     fill()
     run("write")
     rename_installation()
@@ -48,7 +48,7 @@ def test_adopt_names_a_broken_manifest_and_changes_nothing(tmp_path, settings, m
 
 
 def test_export_says_what_is_in_the_archive(tmp_path, settings, capfdbinary):
-    settings.ARCHIVE_DIR = tmp_path
+    settings.ARCHIVE = str(tmp_path)
     fill()
     run("write")
     said = io.StringIO()
@@ -60,7 +60,7 @@ def test_export_says_what_is_in_the_archive(tmp_path, settings, capfdbinary):
 
 
 def test_check_finds_what_is_missing_damaged_or_too_much(tmp_path, settings):
-    settings.ARCHIVE_DIR = tmp_path
+    settings.ARCHIVE = str(tmp_path)
     fill()
     run("write")
     assert run("check") == {"files": 6, "faults": []}
@@ -87,9 +87,9 @@ def test_check_finds_what_is_missing_damaged_or_too_much(tmp_path, settings):
 
 
 def test_without_directory_or_with_recent_months_nothing_moves(tmp_path, settings):
-    settings.ARCHIVE_DIR = None
-    with pytest.raises(CommandError, match="Set ARCHIVE_DIR"):
+    settings.ARCHIVE = ""
+    with pytest.raises(CommandError, match="Set ARCHIVE"):
         run("write")
-    settings.ARCHIVE_DIR = tmp_path
+    settings.ARCHIVE = str(tmp_path)
     with pytest.raises(CommandError, match="at least 2 months"):
         run("write", "--older-than", "1")

@@ -6,8 +6,8 @@ from trackers.tweets.archive.store import Directory
 
 @pytest.fixture
 def store(tmp_path, settings):
-    settings.ARCHIVE_DIR = tmp_path / "archive"
-    return Directory(settings.ARCHIVE_DIR)
+    settings.ARCHIVE = str(tmp_path / "archive")
+    return Directory(tmp_path / "archive")
 
 
 @pytest.fixture(autouse=True)

@@ -16,7 +16,7 @@ from trackers.tweets.archive.adopt import adopt
 from trackers.tweets.archive.check import check
 from trackers.tweets.archive.layout import archived_before
 from trackers.tweets.archive.lease import ArchiveError
-from trackers.tweets.archive.store import Directory, configured
+from trackers.tweets.archive.store import Store, configured
 from trackers.tweets.archive.write import archive_months
 from tweetwatch.amounts import amount
 from tweetwatch.pieces import Deadline
@@ -30,7 +30,7 @@ ELSEWHERE = (
 
 
 class Command(ActionsCommand):
-    help = "Move old months of samples to ARCHIVE_DIR, as Parquet."
+    help = "Move old months of samples to ARCHIVE, as Parquet."
 
     def add_actions(self, add_action: AddAction) -> None:
         write = add_action("write", help="move what is old enough; the workers do so every hour")
@@ -100,7 +100,7 @@ class Command(ActionsCommand):
         if faults:
             sys.exit(1)
 
-    def store(self) -> Directory:
+    def store(self) -> Store:
         if (store := configured()) is None:
-            raise CommandError("Set ARCHIVE_DIR in .env first: pages read the archive there too.")
+            raise CommandError("Set ARCHIVE in .env first: pages read the archive there too.")
         return store

@@ -14,18 +14,12 @@ import orjson
 from django.db import transaction
 from django.db.models.functions import Now
 
-from trackers.tweets.archive.layout import (
-    NO_PYARROW,
-    OWNER_FILE,
-    has_pyarrow,
-    part_number,
-    part_path,
-)
+from trackers.tweets.archive.layout import OWNER_FILE, part_number, part_path
 from trackers.tweets.archive.lease import ArchiveError, Lease, owner_line, writing_to
 from trackers.tweets.archive.manifests import write_due_manifests
 from trackers.tweets.archive.models import ArchiveFile, ArchiveMonth
 from trackers.tweets.archive.proof import Proof, read_back
-from trackers.tweets.archive.store import Directory
+from trackers.tweets.archive.store import Store, lacking_packages
 from trackers.tweets.archive.write import delete_written, register, remove_unfinished
 from trackers.tweets.pack import PACKING_SAMPLES
 from tweetwatch.pieces import wait_for_work
@@ -37,12 +31,12 @@ class Adopted:
     samples: int = 0
 
 
-def adopt(store: Directory) -> Adopted | None:
+def adopt(store: Store) -> Adopted | None:
     """From now on the archive is this installation's; what was added to the index. None: another
     process writes. ArchiveError or OSError: a file is missing or damaged, and it is still the
     other's."""
-    if not has_pyarrow():
-        raise ArchiveError(NO_PYARROW)
+    if lacking := lacking_packages(store):
+        raise ArchiveError(lacking)
     adopted = Adopted()
     with writing_to(store, as_owner=False) as lease:
         if lease is None:
@@ -64,7 +58,7 @@ def adopt(store: Directory) -> Adopted | None:
     return adopted
 
 
-def _manifest(store: Directory, path: str) -> tuple[date, list[dict[str, Any]]]:
+def _manifest(store: Store, path: str) -> tuple[date, list[dict[str, Any]]]:
     """Its month, and its files; all of these are parts of that month."""
     try:
         manifest = orjson.loads(store.read(path) or b"")
@@ -81,7 +75,7 @@ def _manifest(store: Directory, path: str) -> tuple[date, list[dict[str, Any]]]:
     return month, entries
 
 
-def _adopt_file(store: Directory, lease: Lease, month: date, entry: dict[str, Any]) -> None:
+def _adopt_file(store: Store, lease: Lease, month: date, entry: dict[str, Any]) -> None:
     proof = _proven(store, month, entry)
     with transaction.atomic():
         lease.renew()
@@ -95,7 +89,7 @@ def _adopt_file(store: Directory, lease: Lease, month: date, entry: dict[str, An
         register(file, proof)
 
 
-def _leave_out_gone(store: Directory, month: date, listed: list[str]) -> None:
+def _leave_out_gone(store: Store, month: date, listed: list[str]) -> None:
     """Files of the index that were made anew since the backup, without what people removed."""
     files = ArchiveFile.objects.filter(month=month, state=ArchiveFile.State.WRITTEN)
     for file in files.exclude(path__in=listed):
@@ -103,7 +97,7 @@ def _leave_out_gone(store: Directory, month: date, listed: list[str]) -> None:
             file.delete()
 
 
-def _proven(store: Directory, month: date, entry: dict[str, Any]) -> Proof:
+def _proven(store: Store, month: date, entry: dict[str, Any]) -> Proof:
     try:
         proof = read_back(store, entry["path"], month)
     # What pyarrow raises for a damaged file.

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trackers.tweets.archive.layout import NO_PYARROW, has_pyarrow, manifest_path
+from trackers.tweets.archive.layout import manifest_path
 from trackers.tweets.archive.lease import ArchiveError
 from trackers.tweets.archive.manifests import manifest_text
 from trackers.tweets.archive.models import ArchiveFile, Installation
 from trackers.tweets.archive.proof import read_back
-from trackers.tweets.archive.store import Directory
+from trackers.tweets.archive.store import Store, lacking_packages
 
 
-def check(store: Directory) -> Iterator[tuple[str, str]]:
+def check(store: Store) -> Iterator[tuple[str, str]]:
     """Each file that counts, with what is wrong with it, or nothing; then manifests, and what does
     not belong there. Reads all of it."""
-    if not has_pyarrow():
-        raise ArchiveError(NO_PYARROW)
+    if lacking := lacking_packages(store):
+        raise ArchiveError(lacking)
     files = ArchiveFile.objects.order_by("month", "path")
     counting = list(files.filter(state=ArchiveFile.State.WRITTEN))
     for file in counting:
@@ -32,7 +32,7 @@ def check(store: Directory) -> Iterator[tuple[str, str]]:
             yield path, "It does not count, so whoever reads the directory may read samples twice."
 
 
-def _fault_of(store: Directory, file: ArchiveFile) -> str:
+def _fault_of(store: Store, file: ArchiveFile) -> str:
     try:
         proof = read_back(store, file.path, file.month)
     except FileNotFoundError:

@@ -19,7 +19,7 @@ from trackers.tweets.archive.lease import ArchiveError, Lease, writing_to
 from trackers.tweets.archive.manifests import write_due_manifests
 from trackers.tweets.archive.models import ArchiveFile, ArchiveMonth, ErasedTweet
 from trackers.tweets.archive.proof import Contents, read_back
-from trackers.tweets.archive.store import Directory
+from trackers.tweets.archive.store import Store
 from trackers.tweets.archive.write import begin_file, register, remove_unfinished
 from tweetwatch.pieces import Deadline
 
@@ -48,7 +48,7 @@ _FILES = """
 _ENDED_AFTER = timedelta(minutes=10)
 
 
-def erase(store: Directory, *, now: datetime, deadline: Deadline) -> int | None:
+def erase(store: Store, *, now: datetime, deadline: Deadline) -> int | None:
     """Make files anew without the tweets that were removed, until time is up; return how many
     files that were. None: some are left, or another process writes. `now` is the database's."""
     until, files = now - _ENDED_AFTER, 0
@@ -77,7 +77,7 @@ def erase(store: Directory, *, now: datetime, deadline: Deadline) -> int | None:
 
 
 def _make_anew(
-    store: Directory, lease: Lease, file: ArchiveFile, erased: list[int], until: datetime
+    store: Store, lease: Lease, file: ArchiveFile, erased: list[int], until: datetime
 ) -> None:
     new = begin_file(lease, file.month)
     contents = _write_without(store, lease, file, new, erased)
@@ -94,7 +94,7 @@ def _make_anew(
 
 
 def _write_without(
-    store: Directory, lease: Lease, old: ArchiveFile, new: ArchiveFile, erased: list[int]
+    store: Store, lease: Lease, old: ArchiveFile, new: ArchiveFile, erased: list[int]
 ) -> Contents:
     import pyarrow
     from pyarrow import compute, parquet
@@ -116,7 +116,7 @@ def _write_without(
     return contents
 
 
-def _write_receipt(store: Directory, erased: list[int]) -> None:
+def _write_receipt(store: Store, erased: list[int]) -> None:
     """How many were erased and when; not which: a digest shows that some ids were those."""
     now = datetime.now(UTC)
     digest = hashlib.sha256("\n".join(map(str, erased)).encode()).hexdigest()

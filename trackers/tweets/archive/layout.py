@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from datetime import date, datetime
 from functools import cache
-from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from trackers.tweets.models import METRICS
@@ -21,16 +20,8 @@ if TYPE_CHECKING:
 # Of the columns and of the manifests, for those who read them in years.
 SCHEMA_VERSION = 1
 OWNER_FILE = "archive.json"
-NO_PYARROW = (
-    "The archive needs the package pyarrow, which is not installed here: "
-    "pip install -r requirements-parquet.txt."
-)
 # All that is summed up, in the database, in a file and in its manifest.
 SUMMED = ("measurements", "lasted_us", *METRICS)
-
-
-def has_pyarrow() -> bool:
-    return find_spec("pyarrow") is not None
 
 
 def part_path(month: date, number: int) -> str:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from uuid import UUID, uuid4
 
 from trackers.tweets.archive.layout import OWNER_FILE, SCHEMA_VERSION
-from trackers.tweets.archive.store import Directory
+from trackers.tweets.archive.store import Store
 from tweetwatch.database import cursor
 
 # Renewed with every row group, which takes about a second.
@@ -55,7 +55,7 @@ class Lease:
 
 
 @contextmanager
-def writing_to(store: Directory, *, as_owner: bool = True) -> Iterator[Lease | None]:
+def writing_to(store: Store, *, as_owner: bool = True) -> Iterator[Lease | None]:
     """The lease on writing to this archive; None: another process has it. ArchiveError: it is
     another installation's, unless that is to change."""
     writer = uuid4()
@@ -84,7 +84,7 @@ def owner_line(installation: UUID) -> bytes:
     return json.dumps({"installation": str(installation), "schema": SCHEMA_VERSION}).encode()
 
 
-def _refuse_others(store: Directory, installation: UUID) -> None:
+def _refuse_others(store: Store, installation: UUID) -> None:
     line = owner_line(installation)
     if store.create(OWNER_FILE, line) or store.read(OWNER_FILE) == line:
         return

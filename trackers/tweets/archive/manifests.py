@@ -12,10 +12,10 @@ from django.db.models import F
 
 from trackers.tweets.archive.layout import SCHEMA_VERSION, manifest_path
 from trackers.tweets.archive.models import ArchiveFile, ArchiveMonth
-from trackers.tweets.archive.store import Directory
+from trackers.tweets.archive.store import Store
 
 
-def write_due_manifests(store: Directory, installation: UUID) -> None:
+def write_due_manifests(store: Store, installation: UUID) -> None:
     """Those of months whose files changed; a process that died in between left some."""
     due = ArchiveMonth.objects.filter(manifest_is_due=True).order_by("month")
     for month in due.values_list("month", flat=True):

@@ -8,7 +8,7 @@ from datetime import UTC, date, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from trackers.tweets.archive.layout import SUMMED
-from trackers.tweets.archive.store import Directory
+from trackers.tweets.archive.store import Store
 
 if TYPE_CHECKING:
     import pyarrow
@@ -74,7 +74,7 @@ class Proof:
     sha256: str
 
 
-def read_back(store: Directory, path: str, month: date) -> Proof:
+def read_back(store: Store, path: str, month: date) -> Proof:
     """All of a file, a row group at a time. OSError, or pyarrow's ArrowInvalid: it is damaged."""
     from pyarrow import parquet
 

@@ -17,9 +17,8 @@ from datetime import UTC, datetime, timedelta
 from queue import Empty, SimpleQueue
 from typing import Any
 
-from trackers.tweets.archive.layout import NO_PYARROW, has_pyarrow
 from trackers.tweets.archive.models import ArchiveFile
-from trackers.tweets.archive.store import Directory, configured
+from trackers.tweets.archive.store import Store, configured, lacking_packages
 from trackers.tweets.models import METRICS
 from tweetwatch.database import cursor
 
@@ -45,7 +44,7 @@ _FILES = """
     ORDER BY month, path
 """
 
-_NOT_CONFIGURED = "ARCHIVE_DIR is not set here."
+_NOT_CONFIGURED = "ARCHIVE is not set here."
 _TOO_SLOW = "It takes too long to read."
 
 
@@ -78,7 +77,7 @@ class Absence:
 
 
 absence = Absence()
-# Where ARCHIVE_DIR is not set, and nothing is archived.
+# Where ARCHIVE is not set, and nothing is archived.
 disuse = Absence()
 
 
@@ -90,8 +89,10 @@ def archived(tweet_id: int, *, since: datetime | None, until: datetime | None) -
     files = _indexed_files(tweet_id, since, until)
     if not files:
         return Found()
-    if store is None or not has_pyarrow():
-        return Found([], _lacking(files, _NOT_CONFIGURED if store is None else NO_PYARROW))
+    if store is None:
+        return Found([], _lacking(files, _NOT_CONFIGURED))
+    if packages := lacking_packages(store):
+        return Found([], _lacking(files, packages))
     if not absence.is_over:
         return Found([], _lacking(files, absence.why))
     read, failures = _read_all(store, files, tweet_id)
@@ -147,7 +148,7 @@ def _lacking(files: Sequence[IndexedFile], why: str) -> str:
 
 
 def _read_all(
-    store: Directory, files: Sequence[IndexedFile], tweet_id: int
+    store: Store, files: Sequence[IndexedFile], tweet_id: int
 ) -> tuple[dict[str, list[Row]], list[str]]:
     """The rows of each file that could be read in time, and why others could not.
 
@@ -194,7 +195,7 @@ def _in_words(error: Exception) -> str:
     return f"{text.rstrip('.')}."
 
 
-def _rows_of(store: Directory, file: IndexedFile, tweet_id: int) -> Iterator[Row]:
+def _rows_of(store: Store, file: IndexedFile, tweet_id: int) -> Iterator[Row]:
     import pyarrow
     from pyarrow import compute, parquet
 

@@ -1,4 +1,4 @@
-"""Where an archive lies: a directory. A file has its name once all of it is on the disk."""
+"""Where an archive lies: a directory. A file has its name once all of it is there."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import BinaryIO
 
@@ -96,6 +97,19 @@ def _flush_folder(folder: Path) -> None:
         os.close(opened)
 
 
-def configured() -> Directory | None:
-    """The archive of this installation, by ARCHIVE_DIR; None: it has none."""
-    return Directory(settings.ARCHIVE_DIR) if settings.ARCHIVE_DIR else None
+Store = Directory
+
+
+def configured() -> Store | None:
+    """The archive of this installation, by ARCHIVE; None: it has none."""
+    return Directory(Path(settings.ARCHIVE)) if settings.ARCHIVE else None
+
+
+def lacking_packages(store: Store) -> str:
+    """What has to be installed before it can be used, in a sentence; empty: nothing."""
+    if find_spec("pyarrow"):
+        return ""
+    return (
+        "The archive needs the package pyarrow, which is not installed here: "
+        "pip install -r requirements-parquet.txt."
+    )

@@ -20,18 +20,12 @@ from django.db.models import F
 from django.db.models.functions import Now
 
 from trackers.tweets.archive import rows
-from trackers.tweets.archive.layout import (
-    NO_PYARROW,
-    has_pyarrow,
-    part_path,
-    schema,
-    writing_options,
-)
+from trackers.tweets.archive.layout import part_path, schema, writing_options
 from trackers.tweets.archive.lease import ArchiveError, Lease, writing_to
 from trackers.tweets.archive.manifests import write_due_manifests
 from trackers.tweets.archive.models import ArchiveFile, ArchiveMonth
 from trackers.tweets.archive.proof import Contents, Proof, read_back
-from trackers.tweets.archive.store import Directory
+from trackers.tweets.archive.store import Store, lacking_packages
 from trackers.tweets.models import PackedSamples
 from trackers.tweets.pack import PACKING_SAMPLES
 from tweetwatch.database import array, cursor
@@ -56,7 +50,7 @@ class Archived:
 
 
 def archive_months(
-    store: Directory,
+    store: Store,
     *,
     before: date,
     deadline: Deadline,
@@ -64,8 +58,8 @@ def archive_months(
 ) -> Archived:
     """Move what is packed of the months before this one, oldest first, until time is up; one file
     at least. ArchiveError or OSError: as far as it came, all is well."""
-    if not has_pyarrow():
-        raise ArchiveError(NO_PYARROW)
+    if lacking := lacking_packages(store):
+        raise ArchiveError(lacking)
     worked = Archived()
     with writing_to(store) as lease:
         if lease is None:
@@ -81,7 +75,7 @@ def archive_months(
     return worked
 
 
-def remove_unfinished(store: Directory) -> None:
+def remove_unfinished(store: Store) -> None:
     """What a process that died had begun, and files that were replaced: whoever looked one of
     those up looks again."""
     for file in ArchiveFile.objects.exclude(state=ArchiveFile.State.WRITTEN):
@@ -94,7 +88,7 @@ def _oldest_month() -> date | None:
 
 
 def _archive_month(
-    store: Directory,
+    store: Store,
     lease: Lease,
     month: date,
     worked: Archived,
@@ -117,7 +111,7 @@ def _archive_month(
 
 
 def _write_part(
-    store: Directory,
+    store: Store,
     lease: Lease,
     month: date,
     after: int,
@@ -160,7 +154,7 @@ def begin_file(lease: Lease, month: date) -> ArchiveFile:
 
 
 def _write_rows(
-    store: Directory,
+    store: Store,
     lease: Lease,
     file: ArchiveFile,
     parts: list[rows.IdRange],

@@ -56,7 +56,7 @@ def let_lease_run_out():
 
 @pytest.mark.timeout(300)
 def test_killed_at_each_step_nothing_is_lost_or_there_twice(killer, tmp_path, settings):
-    settings.ARCHIVE_DIR = tmp_path
+    settings.ARCHIVE = str(tmp_path)
     places = set()
     for step in count(1):
         ids = fill(tweets=2, months=MONTHS[:1])

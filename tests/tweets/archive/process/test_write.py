@@ -179,8 +179,8 @@ def test_missing_samples_are_said(store, settings):
     assert second.lacking.startswith("Samples of 2024-11 to 2025-01 are missing")
 
     read.absence.until = 0.0
-    settings.ARCHIVE_DIR = None
-    assert "ARCHIVE_DIR is not set" in history(ids[0]).lacking
+    settings.ARCHIVE = ""
+    assert "ARCHIVE is not set" in history(ids[0]).lacking
     assert not history(ids[0], RunRange(since=datetime(2025, 3, 1, tzinfo=UTC))).lacking
 
 
