@@ -2,12 +2,21 @@
 
 import io
 import json
+from datetime import UTC, datetime, timedelta
 
 import pytest
+from django.contrib.admin.models import LogEntry
 from django.core.management import CommandError, call_command
+from django.utils import timezone
 
-from tests.tweets.archive.samples import fill, here
+from tests.factories import TweetFactory
+from tests.tweets.archive.samples import LATER, fill, here
+from trackers.schedule.tweet_changes import untrack_tweets
+from trackers.tweets.archive.erase import erase
 from trackers.tweets.archive.lease import rename_installation
+from trackers.tweets.archive.models import ErasedTweet
+from trackers.tweets.archive.store import Directory
+from trackers.tweets.models import PackedSamples, Tweet
 
 pytestmark = pytest.mark.django_db
 
@@ -26,7 +35,7 @@ def test_months_are_moved_and_adopted(tmp_path, settings):
     rename_installation()
     with pytest.raises(CommandError, match="archive adopt"):
         run("write")
-    assert run("adopt") == {"samples": 0, "files": 0}
+    assert run("adopt") == {"samples": 0, "files": 0, "untracked": 0}
     assert run("write") == {"samples": 0, "files": 0}
 
 
@@ -93,3 +102,43 @@ def test_without_directory_or_with_recent_months_nothing_moves(tmp_path, setting
     settings.ARCHIVE = str(tmp_path)
     with pytest.raises(CommandError, match="at least 2 months"):
         run("write", "--older-than", "1")
+
+
+def test_erase_takes_what_is_not_tracked(tmp_path, settings):
+    settings.ARCHIVE = str(tmp_path)
+    ids = fill()
+    assert run("erase", str(ids[0])) == {"tweets": 1, "archived": 0}
+    run("write")
+    TweetFactory(id=ids[0])
+    with pytest.raises(CommandError, match=rf"1 tweet of these, such as {ids[0]}, are still"):
+        run("erase", *map(str, ids))
+    assert not ErasedTweet.objects.exists()
+
+    (tmp_path / "ids.txt").write_text(f"{ids[1]}\n{ids[2]}\n7\n")
+    address = f"https://x.com/a/status/{ids[1]}"
+    assert run("erase", address, str(tmp_path / "ids.txt")) == {"tweets": 3, "archived": 2}
+
+    assert {row.tweet_id for row in ErasedTweet.objects.all()} == set(ids[1:3])
+    [entry] = LogEntry.objects.all()
+    assert entry.object_repr == "2 tweets"
+    assert entry.change_message.startswith("Erased from the archive, by manage.py")
+
+
+def test_adopt_untracks_what_was_removed_after_the_backup(tmp_path, settings):
+    settings.ARCHIVE = str(tmp_path)
+    ids = fill()
+    long_ago = datetime(2024, 1, 1, tzinfo=UTC)
+    TweetFactory(id=ids[3], tracked_at=long_ago)
+    run("write")
+    untrack_tweets(ids[3:4])
+    later = timezone.now() + timedelta(hours=1)
+    assert erase(Directory(tmp_path), now=later, deadline=LATER) == 3
+
+    # The backup was of before.
+    TweetFactory(id=ids[3], tracked_at=long_ago)
+    fill(tweets=4)
+    rename_installation()
+
+    assert run("adopt")["untracked"] == 1
+    assert not Tweet.objects.filter(pk=ids[3]).exists()
+    assert not PackedSamples.objects.filter(tweet_id=ids[3]).exists()

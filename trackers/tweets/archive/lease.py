@@ -30,7 +30,8 @@ _RELEASE = """
 """
 _NEW_NAME = """
     UPDATE trackers_installation
-    SET known_as = gen_random_uuid(), writer = NULL, writes_until = NULL
+    SET formerly = formerly || known_as, known_as = gen_random_uuid(),
+        writer = NULL, writes_until = NULL
 """
 
 

@@ -35,6 +35,8 @@ def manifest_text(month: date, installation: UUID) -> bytes:
         "schema": SCHEMA_VERSION,
         "installation": str(installation),
         "month": f"{month:%Y-%m}",
+        # How many were begun by now: of these, what is not listed was replaced, or never counted.
+        "parts": ArchiveMonth.objects.get(month=month).parts,
         "samples": sum(file["samples"] for file in files),
         "bytes": sum(file["bytes"] for file in files),
         "files": files,

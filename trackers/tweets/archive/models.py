@@ -17,6 +17,8 @@ class Installation(models.Model):
     id = models.SmallIntegerField(primary_key=True, default=1)
     # In the database and in the archive; `restore` draws another one.
     known_as = models.UUIDField(default=uuid4)
+    # What it was called before each restore, the first one first.
+    formerly = ArrayField(models.UUIDField(), default=list, db_default=[])
     # A lease: only one process writes, and a dead one's ends by itself.
     writer = models.UUIDField(null=True)
     writes_until = models.DateTimeField(null=True)
@@ -28,6 +30,11 @@ class Installation(models.Model):
 
     def __str__(self) -> str:
         return str(self.known_as)
+
+    @property
+    def names(self) -> list[str]:
+        """What it is called, then what it was called."""
+        return [str(name) for name in (self.known_as, *self.formerly)]
 
 
 class ArchiveMonth(models.Model):
@@ -91,7 +98,7 @@ class ArchiveFile(models.Model):
 
 
 class ErasedTweet(models.Model):
-    """Untracked: what the archive has of it is read no more, and goes with the next hour."""
+    """Removed: what the archive has of it is read no more, and goes with the next hour."""
 
     tweet_id = models.BigIntegerField(primary_key=True)
     at = models.DateTimeField(db_default=Now())

@@ -148,7 +148,8 @@ def begin_file(lease: Lease, month: date) -> ArchiveFile:
     with transaction.atomic():
         lease.renew()
         ArchiveMonth.objects.get_or_create(month=month)
-        ArchiveMonth.objects.filter(month=month).update(parts=F("parts") + 1)
+        # The manifest has this number too.
+        ArchiveMonth.objects.filter(month=month).update(parts=F("parts") + 1, manifest_is_due=True)
         number = ArchiveMonth.objects.get(month=month).parts
         return ArchiveFile.objects.create(path=part_path(month, number), month=month, at=Now())
 

@@ -1,8 +1,13 @@
 """After a restore: what was archived since the backup is known again, and nothing is twice."""
 
-import pytest
+from datetime import UTC, datetime, timedelta
 
+import pytest
+from django.utils import timezone
+
+from tests.factories import TweetFactory
 from tests.tweets.archive.samples import (
+    LATER,
     MONTHS,
     append,
     archive,
@@ -11,9 +16,13 @@ from tests.tweets.archive.samples import (
     here,
     histories_of,
 )
+from trackers.schedule.tweet_changes import untrack_tweets
 from trackers.tweets.archive.adopt import adopt
+from trackers.tweets.archive.check import check
+from trackers.tweets.archive.erase import erase, note_erased
 from trackers.tweets.archive.lease import ArchiveError, rename_installation
-from trackers.tweets.archive.models import ArchiveFile, ArchiveMonth
+from trackers.tweets.archive.models import ArchiveFile, ArchiveMonth, ErasedTweet, Installation
+from trackers.tweets.archive.receipts import removed_elsewhere
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -71,3 +80,96 @@ def test_damaged_file_is_not_adopted(store):
     with pytest.raises(ArchiveError, match="belongs to another installation"):
         archive(store)
     assert here() == 20
+
+
+def removed_and_restored(store, id):
+    """A tweet leaves the archive, and the database of before is restored."""
+    TweetFactory(id=id, tracked_at=datetime(2024, 1, 1, tzinfo=UTC))
+    files, months = list(ArchiveFile.objects.all()), list(ArchiveMonth.objects.all())
+    before = {file.path: store.read(file.path) for file in files}
+    untrack_tweets([id])
+    assert erase(store, now=timezone.now() + timedelta(hours=1), deadline=LATER)
+    ArchiveFile.objects.all().delete()
+    ArchiveMonth.objects.all().delete()
+    ArchiveMonth.objects.bulk_create(months)
+    ArchiveFile.objects.bulk_create(files)
+    rename_installation()
+    return before
+
+
+def test_removed_tweet_is_known_again_by_its_receipt(store):
+    ids = fill()
+    archive(store)
+    removed_and_restored(store, ids[1])
+    name = Installation.objects.get().formerly[0]
+
+    tweet = TweetFactory(id=ids[1], tracked_at=datetime(2024, 1, 1, tzinfo=UTC))
+    TweetFactory(id=ids[2], tracked_at=datetime(2024, 1, 1, tzinfo=UTC))
+    assert list(removed_elsewhere(store)) == [ids[1]]
+
+    # Of the same ancestor, whatever it was called in between.
+    rename_installation()
+    assert list(removed_elsewhere(store)) == [ids[1]]
+    tweet.tracked_at = timezone.now()
+    tweet.save()
+    assert list(removed_elsewhere(store)) == []
+    tweet.tracked_at = datetime(2024, 1, 1, tzinfo=UTC)
+    tweet.save()
+    Installation.objects.update(formerly=[])
+    assert list(removed_elsewhere(store)) == []
+    assert name != Installation.objects.get().known_as
+
+
+@pytest.mark.parametrize("receipt", ["", "[]", '{"installations": [], "removed": {}}'])
+def test_damaged_receipt_is_named(store, receipt):
+    ids = fill()
+    archive(store)
+    TweetFactory(id=ids[0])
+    with store.writing("receipts/20260101T000000000000Z.json") as file:
+        file.write(receipt.encode())
+    with pytest.raises(ArchiveError, match="is no receipt"):
+        list(removed_elsewhere(store))
+
+
+def test_files_replaced_since_the_backup_no_longer_count(store):
+    ids = fill()
+    archive(store)
+    kept = histories_of(ids[:1] + ids[2:])
+    before = removed_and_restored(store, ids[1])
+    # As of a process that died before it removed them.
+    for path, data in before.items():
+        with store.writing(path) as file:
+            file.write(data)
+
+    assert adopt(store).files == 3
+
+    assert histories_of(kept) == kept
+    runs = sorted(tuple(run) for of in kept.values() for run in of)
+    assert as_others_read(store.root) == runs
+    assert [fault for _, fault in check(store) if fault] == []
+
+
+def test_file_that_was_being_written_during_the_backup_is_adopted(store):
+    ids = fill()
+    expected = histories_of(ids)
+    archive(store)
+    # Its rows are in the backup.
+    fill(months=MONTHS[2:])
+    ArchiveFile.objects.filter(month=MONTHS[2]).update(state="writing", ids=None, sha256="")
+    rename_installation()
+
+    assert (adopt(store).files, here()) == (1, 0)
+    assert histories_of(ids) == expected
+
+
+def test_tweet_that_is_erased_before_files_are_adopted_leaves_them_too(store):
+    ids = fill()
+    archive(store)
+    restored_from_before(MONTHS[1])
+    assert note_erased(ids[:1]) == 1
+
+    adopt(store)
+
+    assert erase(store, now=timezone.now() + timedelta(hours=1), deadline=LATER) == 3
+    assert {row[0] for row in as_others_read(store.root)} == set(ids[1:])
+    assert not ErasedTweet.objects.exists()

@@ -1,6 +1,5 @@
 """Untracked tweets leave the files of the archive, and nothing else does."""
 
-import hashlib
 import json
 from datetime import timedelta
 
@@ -18,8 +17,9 @@ from tests.tweets.archive.samples import (
     histories_of,
 )
 from trackers.schedule.tweet_changes import untrack_tweets
-from trackers.tweets.archive.erase import erase
-from trackers.tweets.archive.models import ArchiveFile, ErasedTweet
+from trackers.tweets.archive.erase import erase, note_erased
+from trackers.tweets.archive.models import ArchiveFile, ErasedTweet, Installation
+from trackers.tweets.archive.receipts import digest_of
 from trackers.tweets.history import history
 from tweetwatch.pieces import Deadline
 
@@ -38,6 +38,7 @@ def test_files_lose_untracked_tweets_and_nothing_else(store):
     archive(store)
     kept = histories_of(ids[2:])
     untracked(*ids[:2])
+    noted = {row.tweet_id: row.at for row in ErasedTweet.objects.all()}
     now = timezone.now()
 
     # The transaction of another one may not have ended yet.
@@ -55,10 +56,31 @@ def test_files_lose_untracked_tweets_and_nothing_else(store):
     assert [file["path"] for file in manifest["files"]] == [
         "samples/month=2025-01/part-0002.parquet"
     ]
-    [receipt] = (store.root / "receipts").iterdir()
-    assert (told := json.loads(receipt.read_bytes()))["tweets"] == 2
-    digest = hashlib.sha256(f"{ids[0]}\n{ids[1]}".encode()).hexdigest()
-    assert told["sha256"] == digest
+    [receipt] = receipts_in(store)
+    name = str(Installation.objects.get())
+    assert (receipt["tweets"], receipt["installations"]) == (2, [name])
+    assert receipt["removed"] == {
+        digest_of(id, name): at.isoformat() for id, at in sorted(noted.items())
+    }
+    assert not any(str(id) in json.dumps(receipt) for id in ids)
+
+
+def receipts_in(store):
+    return [json.loads(path.read_bytes()) for path in sorted((store.root / "receipts").iterdir())]
+
+
+def test_files_without_the_tweet_stay_as_they_are(store):
+    """Ids of nearly all files begin before one and end after it."""
+    ids = fill()
+    archive(store)
+    paths = set(ArchiveFile.objects.values_list("path", flat=True))
+    now = timezone.now() + HOUR
+    assert note_erased([ids[1] + 7, ids[-1] + 1]) == 1
+
+    assert erase(store, now=now, deadline=LATER) == 0
+    assert set(ArchiveFile.objects.values_list("path", flat=True)) == paths
+    assert [receipt["tweets"] for receipt in receipts_in(store)] == [1]
+    assert not ErasedTweet.objects.exists()
 
 
 def test_interrupted_erasing_goes_on(store):
