@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import codecs
 import os
+import re
 import ssl
 from collections.abc import Callable, Iterable
 from datetime import timedelta
@@ -26,6 +27,7 @@ from tweetwatch.servers import LoginProvider, MailServer, Proxy, is_loopback
 
 # Nothing starts without these; if the environment has them, no file is needed.
 _NEEDED = ("SECRET_KEY", "FIELD_KEYS")
+_BUCKET = re.compile(r"s3://[a-z0-9][a-z0-9.-]+[a-z0-9](/[\w.-]+)*")
 _MAIL_PORTS = {"smtp+tls": 587, "smtp+ssl": 465, "smtp": 25}
 _TRUTHS = {"true", "false", "1", "0", "yes", "no", "on", "off"}
 _DECADE = 10.0 * 365 * 86400
@@ -338,10 +340,17 @@ class Environment(environ.Env):
         return host
 
     def archive(self, name: str) -> str:
-        """The absolute path of a folder, which may not exist yet; empty if unset."""
-        text = self.text(name)
-        if text and not Path(text).is_absolute():
-            refuse_setting(name, "is not an absolute path", f"{name}=/srv/tweetwatch/archive")
+        """An absolute path, which may not exist yet, or s3://bucket/prefix; empty if unset."""
+        text = self.text(name).rstrip("/")
+        if not text or Path(text).is_absolute():
+            return text
+        if not _BUCKET.fullmatch(text):
+            how = f"{name}=/srv/tweetwatch/archive or {name}=s3://bucket/prefix"
+            refuse_setting(name, "is neither an absolute path nor s3://bucket/prefix", how)
+        if not self.truth("EGRESS_PLAIN_HTTP", default=False):
+            self.base_url(
+                "AWS_ENDPOINT_URL", such_as="https://s3.example, or EGRESS_PLAIN_HTTP=true"
+            )
         return text
 
     def ca_file(self, name: str) -> str:

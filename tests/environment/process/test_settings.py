@@ -105,7 +105,9 @@ BAD = [
     ("OVERLAP_EVERY", "5", "not a number of seconds from"),
     ("OVERLAP_DEPTH", "9999999", "not a number of seconds from"),
     ("SAMPLE_RETENTION_DAYS", "-1", "whole number"),
-    ("ARCHIVE", "var/archive", "not an absolute path"),
+    ("ARCHIVE", "var/archive", "neither an absolute path nor s3://bucket/prefix"),
+    ("ARCHIVE", "s3://key:hush@bucket", "neither an absolute path nor s3://bucket/prefix"),
+    ("ARCHIVE", "s3://", "neither an absolute path nor s3://bucket/prefix"),
     ("ARCHIVE_OLDER_THAN", "1", "whole number from 2"),
     ("TIMELINE_BOUNDS", "", "LOWER/UPPER"),
     ("TIMELINE_BOUNDS", "850/800", "must be at least 1"),
@@ -247,6 +249,21 @@ def test_a_bad_proxy_is_refused_without_showing_its_password(read_one, value, wh
         read(read_one, "IT", value)
 
     assert "hush" not in "".join(traceback.format_exception(refused.value))
+
+
+@pytest.mark.parametrize("allowed", ["false", "true"])
+def test_bucket_is_reached_over_plain_http_only_where_that_is_allowed(allowed):
+    env = environment.Environment()
+    env.ENVIRON = {
+        "ARCHIVE": "s3://tweets/of-2026/",
+        "AWS_ENDPOINT_URL": "http://minio.example:9000",
+        "EGRESS_PLAIN_HTTP": allowed,
+    }
+    if allowed == "true":
+        assert env.archive("ARCHIVE") == "s3://tweets/of-2026"
+    else:
+        with pytest.raises(ImproperlyConfigured, match="EGRESS_PLAIN_HTTP=true"):
+            env.archive("ARCHIVE")
 
 
 @pytest.mark.parametrize("host", ["localhost:9100", "127.8.9.10", "[::1]:9100"])

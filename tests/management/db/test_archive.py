@@ -72,7 +72,7 @@ def test_check_finds_what_is_missing_damaged_or_too_much(tmp_path, settings):
     settings.ARCHIVE = str(tmp_path)
     fill()
     run("write")
-    assert run("check") == {"files": 6, "faults": []}
+    assert run("check") == {"files": 6, "faults": [], "keeps_versions": False}
 
     november, december, january = sorted(tmp_path.glob("samples/*/*.parquet"))
     december.with_name("part-0009.parquet").write_bytes(november.read_bytes())

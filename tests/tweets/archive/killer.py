@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 import django
+import obstore
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "tweetwatch.settings")
 django.setup()
@@ -18,14 +19,26 @@ from pyarrow import compute, parquet  # noqa: E402, F401 - each child would impo
 
 from tests.tweets.archive.samples import archive  # noqa: E402
 from trackers.tweets import archive as archive_package  # noqa: E402
-from trackers.tweets.archive.store import Directory  # noqa: E402
+from trackers.tweets.archive.store import configured  # noqa: E402
 
-# Before each of these, which come from pathlib and os; after each of ours, and after each end of a
-# transaction. How often a driver waits for the server is no step: that differs from run to run.
-CALLS = {"fsync", "rename", "link", "unlink"}
+# Before each of these, which come from pathlib and os, or from obstore; after each of ours, and
+# after each end of a transaction. How often a driver waits for the server is no step: that differs
+# from run to run.
+CALLS = {
+    "directory": {"fsync", "rename", "link", "unlink"},
+    # What is read is copied to this disk first.
+    "bucket": {"put", "open_writer", "close", "get", "unlink"},
+}
+_OF_OBSTORE = {obstore.put, obstore.open_writer, obstore.get}
 OURS = {"read_range", "read_back", "delete_written", "register", "remove_unfinished"}
 COMMIT = "__exit__"
 _ARCHIVE = str(Path(archive_package.__file__).parent)
+
+
+def is_step(called):
+    if called.__name__ == "close":
+        return type(called.__self__).__name__ == "WritableFile"
+    return called in _OF_OBSTORE or called.__name__ in CALLS["directory"]
 
 
 def die_at(step):
@@ -34,7 +47,7 @@ def die_at(step):
     def look(frame, event, called):
         nonlocal left
         name, file = frame.f_code.co_name, frame.f_code.co_filename
-        if event == "c_call" and called.__name__ in CALLS:
+        if event == "c_call" and is_step(called):
             reached = called.__name__
         elif event == "return" and (
             (name in OURS and file.startswith(_ARCHIVE))
@@ -52,7 +65,7 @@ def die_at(step):
 
 
 if __name__ == "__main__":
-    store = Directory(Path(sys.argv[1]))
+    store = configured()
     for line in sys.stdin:
         child = os.fork()
         if not child:

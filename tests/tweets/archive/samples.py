@@ -1,10 +1,13 @@
 """Packed samples of months long ago, and what the database and the archive have of them."""
 
 from datetime import UTC, date, datetime, timedelta
-from pathlib import Path
+from fnmatch import fnmatch
+from io import BytesIO
 
+import pytest
 from pyarrow import parquet
 
+from tests.tweets.archive.outside import files_in
 from trackers.tweets.archive.models import ArchiveFile
 from trackers.tweets.archive.write import archive_months
 from trackers.tweets.history import history
@@ -15,6 +18,7 @@ from tweetwatch.pieces import Deadline
 FIRST = 1_500_000_000_000_000_000
 MONTHS = (date(2024, 11, 1), date(2024, 12, 1), date(2025, 1, 1))
 BEFORE = date(2025, 2, 1)
+on_both = pytest.mark.parametrize("store", ["directory", "bucket"], indirect=True)
 LATER = Deadline.after(36_000)
 FILL = f"""
     INSERT INTO trackers_packedsamples
@@ -69,12 +73,14 @@ def histories_of(ids):
     return {id: list(history(id)) for id in ids}
 
 
-def as_others_read(folder):
+def as_others_read(place):
     """All samples in all the files, by id and time, as any program finds them."""
     rows = []
-    for path in sorted(Path(folder).glob("samples/*/*.parquet")):
-        table = parquet.ParquetFile(path).read().to_pylist()
-        month = path.parent.name.removeprefix("month=")
+    for path, data in sorted(files_in(place).items()):
+        if not fnmatch(path, "samples/month=*/*.parquet"):
+            continue
+        table = parquet.ParquetFile(BytesIO(data)).read().to_pylist()
+        month = path.split("/")[1].removeprefix("month=")
         for row in table:
             until = row["taken_at"] + timedelta(microseconds=row["lasted_us"])
             assert f"{until:%Y-%m}" == month

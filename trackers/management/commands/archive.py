@@ -28,7 +28,7 @@ from trackers.management.untracking import (
 from trackers.tweets.archive.adopt import adopt
 from trackers.tweets.archive.check import check
 from trackers.tweets.archive.erase import count_archived, note_erased
-from trackers.tweets.archive.layout import archived_before
+from trackers.tweets.archive.layout import OWNER_FILE, archived_before
 from trackers.tweets.archive.lease import ArchiveError
 from trackers.tweets.archive.receipts import removed_elsewhere
 from trackers.tweets.archive.store import Store, configured
@@ -44,6 +44,10 @@ _PER_FILE_S = 60
 ELSEWHERE = (
     "Another process writes to the archive; the workers do so every hour. If it was killed, try "
     "again in a minute."
+)
+OLD_VERSIONS = (
+    "The bucket keeps old versions: what was erased stays readable in them, until a rule of the "
+    "bucket deletes versions that are not the newest, or for as long as its object lock lasts."
 )
 
 
@@ -146,6 +150,7 @@ class Command(ActionsCommand):
 
     def do_check(self, options: Mapping[str, Any]) -> None:
         store = self.store()
+        keeps_versions = store.keeps_versions(OWNER_FILE)
         faults: list[dict[str, str]] = []
         files = 0
         with tqdm(unit=" files", disable=not sys.stderr.isatty()) as bar:
@@ -155,8 +160,10 @@ class Command(ActionsCommand):
                 if fault:
                     faults.append({"path": path, "fault": fault})
         lines = [f"{one['path']}: {one['fault']}" for one in faults]
+        if keeps_versions:
+            lines.append(OLD_VERSIONS)
         self.show(
-            {"files": files, "faults": faults},
+            {"files": files, "faults": faults, "keeps_versions": keeps_versions},
             "\n".join([*lines, f"{amount(files, 'file')} read, {len(faults)} with a fault."]),
         )
         if faults:

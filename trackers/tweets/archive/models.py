@@ -82,6 +82,8 @@ class ArchiveFile(models.Model):
     ids = BigIntegerRangeField(null=True)
     first_ids = ArrayField(models.BigIntegerField(), default=list)
     last_ids = ArrayField(models.BigIntegerField(), default=list)
+    # Where in the file each row group begins; after them, where the footer does.
+    places = ArrayField(models.BigIntegerField(), default=list, db_default=[])
     taken_from = models.DateTimeField(null=True)
 
     objects = ArchiveFileQuerySet.as_manager()

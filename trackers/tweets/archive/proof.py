@@ -72,6 +72,8 @@ class Proof:
     contents: Contents
     bytes: int
     sha256: str
+    # Where each row group begins; after them, where the footer does.
+    places: list[int]
 
 
 def read_back(store: Store, path: str, month: date) -> Proof:
@@ -88,4 +90,12 @@ def read_back(store: Store, path: str, month: date) -> Proof:
         with parquet.ParquetFile(file) as opened:
             for number in range(opened.num_row_groups):
                 contents.add(opened.read_row_group(number))
-    return Proof(contents, size, digest.hexdigest())
+            places = _places(opened.metadata, size)
+    return Proof(contents, size, digest.hexdigest(), places)
+
+
+def _places(metadata: pyarrow.parquet.FileMetaData, size: int) -> list[int]:
+    """After the footer come its length, in four bytes, and `PAR1`."""
+    groups = (metadata.row_group(number) for number in range(metadata.num_row_groups))
+    starts = [group.column(0).data_page_offset for group in groups]
+    return [*starts, size - 8 - metadata.serialized_size]

@@ -8,14 +8,16 @@ is said. Nothing that looks tweets up reads it.
 from __future__ import annotations
 
 import logging
+import os
 import threading
 import time
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from queue import Empty, SimpleQueue
-from typing import Any
+from typing import Any, BinaryIO
 
 from trackers.tweets.archive.models import ArchiveFile
 from trackers.tweets.archive.store import Store, configured, lacking_packages
@@ -31,12 +33,14 @@ Row = tuple[Any, ...]
 _PATIENCE_S = 1.0
 _AWAY_FOR_S = 30.0
 _READERS = 4
+# Nearer to the footer, a row group is read together with it.
+_NEAR = 64 * 2**10
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _READ_COLUMNS = ("taken_at", "lasted_us", "measurements", *METRICS)
 
 # By the index on ids. A sample is in the month in which it ended.
 _FILES = """
-    SELECT path, month, first_ids, last_ids FROM trackers_archivefile
+    SELECT path, month, bytes, places, first_ids, last_ids FROM trackers_archivefile
     WHERE state = 'written' AND ids @> %(id)s::bigint
       AND month >= date_trunc('month', %(since)s::timestamptz, 'UTC') AT TIME ZONE 'UTC'
       AND taken_from < %(until)s::timestamptz
@@ -52,6 +56,8 @@ _TOO_SLOW = "It takes too long to read."
 class IndexedFile:
     path: str
     month: Any
+    bytes: int
+    places: list[int]  # of its row groups, and of its footer
     groups: list[int]  # those that may have the tweet
 
 
@@ -131,8 +137,8 @@ def _indexed_files(
     with cursor() as db:
         rows = db.execute(_FILES, params).fetchall()
     return [
-        IndexedFile(path, month, groups)
-        for path, month, first_ids, last_ids in rows
+        IndexedFile(path, month, size, places, groups)
+        for path, month, size, places, first_ids, last_ids in rows
         if (groups := _groups(tweet_id, first_ids, last_ids))
     ]
 
@@ -199,7 +205,7 @@ def _rows_of(store: Store, file: IndexedFile, tweet_id: int) -> Iterator[Row]:
     import pyarrow
     from pyarrow import compute, parquet
 
-    with store.open(file.path) as source, parquet.ParquetFile(source) as opened:
+    with _open_pieces(store, file) as source, parquet.ParquetFile(source) as opened:
         table = opened.read_row_groups(
             file.groups, columns=["id", *_READ_COLUMNS], use_threads=False
         )
@@ -209,3 +215,23 @@ def _rows_of(store: Store, file: IndexedFile, tweet_id: int) -> Iterator[Row]:
     for taken_us, lasted_us, *figures in zip(times, *others, strict=True):
         taken_at = _EPOCH + timedelta(microseconds=taken_us)
         yield (tweet_id, taken_at, taken_at + timedelta(microseconds=lasted_us), *figures)
+
+
+@contextmanager
+def _open_pieces(store: Store, file: IndexedFile) -> Iterator[BinaryIO]:
+    """The file, of which only the row groups and the footer are there, with holes between them.
+
+    They are read at once: a bucket takes the longer, the more often it is asked in turn.
+    """
+    if not file.places:  # written by an earlier version
+        with store.open(file.path) as whole:
+            yield whole
+        return
+    start, end = file.places[file.groups[0]], file.places[file.groups[-1] + 1]
+    footer = file.places[-1]
+    is_near = footer - end < _NEAR
+    ranges = [(start, file.bytes)] if is_near else [(start, end), (footer, file.bytes)]
+    with os.fdopen(os.memfd_create("parquet"), "w+b") as copy:
+        for (start, _), piece in zip(ranges, store.read_ranges(file.path, ranges), strict=True):
+            os.pwrite(copy.fileno(), piece, start)
+        yield copy

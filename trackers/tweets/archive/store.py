@@ -1,9 +1,9 @@
-"""Where an archive lies: a directory. A file has its name once all of it is there."""
+"""Where an archive lies: a directory, or a bucket. A file has its name once all of it is there."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import BinaryIO
 
 from django.conf import settings
+
+from trackers.tweets.archive.bucket import S3Bucket
 
 # Of a file that is being written. Programs that read the archive look for *.parquet.
 _UNFINISHED = ".unfinished"
@@ -77,7 +79,13 @@ class Directory:
         return (self.root / path).exists()
 
     def open(self, path: str) -> BinaryIO:
+        """To read all of it."""
         return (self.root / path).open("rb")
+
+    def read_ranges(self, path: str, ranges: Sequence[tuple[int, int]]) -> list[bytes]:
+        """The bytes from each first place to before the second."""
+        with self.open(path) as file:
+            return [os.pread(file.fileno(), end - start, start) for start, end in ranges]
 
     def remove(self, path: str) -> None:
         """Also what is left of writing it. Nothing there is fine."""
@@ -86,6 +94,10 @@ class Directory:
             one.unlink(missing_ok=True)
         with suppress(FileNotFoundError):
             _flush_folder(target.parent)
+
+    def keeps_versions(self, path: str) -> bool:
+        """Whether what is removed or replaced may stay readable, by this file."""
+        return False
 
 
 def _flush_folder(folder: Path) -> None:
@@ -97,19 +109,21 @@ def _flush_folder(folder: Path) -> None:
         os.close(opened)
 
 
-Store = Directory
+Store = Directory | S3Bucket
 
 
 def configured() -> Store | None:
     """The archive of this installation, by ARCHIVE; None: it has none."""
-    return Directory(Path(settings.ARCHIVE)) if settings.ARCHIVE else None
+    where = settings.ARCHIVE
+    if where.startswith("s3://"):
+        return S3Bucket(where)
+    return Directory(Path(where)) if where else None
 
 
 def lacking_packages(store: Store) -> str:
     """What has to be installed before it can be used, in a sentence; empty: nothing."""
-    if find_spec("pyarrow"):
-        return ""
-    return (
-        "The archive needs the package pyarrow, which is not installed here: "
-        "pip install -r requirements-parquet.txt."
+    needed = ["pyarrow", "obstore"] if isinstance(store, S3Bucket) else ["pyarrow"]
+    lacking = " and ".join(name for name in needed if find_spec(name) is None)
+    return lacking and (
+        f"The archive needs {lacking}, not installed here: pip install -r requirements-parquet.txt."
     )

@@ -207,6 +207,7 @@ def register(file: ArchiveFile, proof: Proof, *, at: datetime | None = None) -> 
         ids=NumericRange(contents.first_ids[0], contents.last_ids[-1], "[]"),
         first_ids=contents.first_ids,
         last_ids=contents.last_ids,
+        places=proof.places,
         taken_from=contents.taken_from,
     )
     ArchiveMonth.objects.filter(month=file.month).update(manifest_is_due=True)

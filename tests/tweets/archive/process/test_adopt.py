@@ -6,6 +6,7 @@ import pytest
 from django.utils import timezone
 
 from tests.factories import TweetFactory
+from tests.tweets.archive.outside import files_in, put_file
 from tests.tweets.archive.samples import (
     LATER,
     MONTHS,
@@ -15,6 +16,7 @@ from tests.tweets.archive.samples import (
     fill,
     here,
     histories_of,
+    on_both,
 )
 from trackers.schedule.tweet_changes import untrack_tweets
 from trackers.tweets.archive.adopt import adopt
@@ -24,7 +26,7 @@ from trackers.tweets.archive.lease import ArchiveError, rename_installation
 from trackers.tweets.archive.models import ArchiveFile, ArchiveMonth, ErasedTweet, Installation
 from trackers.tweets.archive.receipts import removed_elsewhere
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), on_both]
 
 
 def restored_from_before(month):
@@ -52,7 +54,7 @@ def test_months_archived_after_the_backup_are_adopted(store):
     assert archive(store).samples == 1
     [newest] = ArchiveFile.objects.filter(month=MONTHS[1]).order_by("-path")[:1]
     assert newest.path.endswith("part-0002.parquet")
-    assert len(as_others_read(store.root)) == len(everything) + 1
+    assert len(as_others_read(store)) == len(everything) + 1
 
 
 def test_rows_that_differ_stay(store):
@@ -72,8 +74,8 @@ def test_damaged_file_is_not_adopted(store):
     fill()
     archive(store)
     restored_from_before(MONTHS[2])
-    path = store.root / "samples/month=2025-01/part-0001.parquet"
-    path.write_bytes((store.root / "samples/month=2024-12/part-0001.parquet").read_bytes())
+    other = files_in(store)["samples/month=2024-12/part-0001.parquet"]
+    put_file(store, "samples/month=2025-01/part-0001.parquet", other)
 
     with pytest.raises(ArchiveError, match="not what its manifest says"):
         adopt(store)
@@ -145,7 +147,7 @@ def test_files_replaced_since_the_backup_no_longer_count(store):
 
     assert histories_of(kept) == kept
     runs = sorted(tuple(run) for of in kept.values() for run in of)
-    assert as_others_read(store.root) == runs
+    assert as_others_read(store) == runs
     assert [fault for _, fault in check(store) if fault] == []
 
 
@@ -171,5 +173,5 @@ def test_tweet_that_is_erased_before_files_are_adopted_leaves_them_too(store):
     adopt(store)
 
     assert erase(store, now=timezone.now() + timedelta(hours=1), deadline=LATER) == 3
-    assert {row[0] for row in as_others_read(store.root)} == set(ids[1:])
+    assert {row[0] for row in as_others_read(store)} == set(ids[1:])
     assert not ErasedTweet.objects.exists()

@@ -1,7 +1,6 @@
 """kill -9 at each step of archiving: nothing is lost, and nothing is there twice."""
 
 import os
-import shutil
 import subprocess
 import sys
 from itertools import count
@@ -12,6 +11,7 @@ from django.conf import settings
 from tests.conftest import PROJECT
 from tests.databases import url_of
 from tests.tweets.archive.killer import CALLS, COMMIT, OURS
+from tests.tweets.archive.outside import files_in, remove_file
 from tests.tweets.archive.samples import (
     MONTHS,
     as_others_read,
@@ -19,22 +19,23 @@ from tests.tweets.archive.samples import (
     fill,
     here,
     histories_of,
+    on_both,
 )
 from trackers.tweets.archive.models import ArchiveFile, ArchiveMonth, Installation
 from trackers.tweets.models import PackedSamples
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), on_both]
 # Far more than there are: the process would never have come to its end.
 TOO_MANY = 200
 
 
 @pytest.fixture
-def killer(tmp_path):
+def killer(store):
     url = url_of(settings.DATABASES["default"]["TEST"]["NAME"])
     process = subprocess.Popen(
-        [sys.executable, "-m", "tests.tweets.archive.killer", str(tmp_path)],
+        [sys.executable, "-m", "tests.tweets.archive.killer"],
         cwd=PROJECT,
-        env={**os.environ, "DATABASE_URL": url},
+        env={**os.environ, "DATABASE_URL": url, "ARCHIVE": settings.ARCHIVE},
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
@@ -55,8 +56,7 @@ def let_lease_run_out():
 
 
 @pytest.mark.timeout(300)
-def test_killed_at_each_step_nothing_is_lost_or_there_twice(killer, tmp_path, settings):
-    settings.ARCHIVE = str(tmp_path)
+def test_killed_at_each_step_nothing_is_lost_or_there_twice(killer, store, request):
     places = set()
     for step in count(1):
         ids = fill(tweets=2, months=MONTHS[:1])
@@ -77,15 +77,15 @@ def test_killed_at_each_step_nothing_is_lost_or_there_twice(killer, tmp_path, se
         assert here() == 0
         assert histories_of(ids) == expected, f"step {step}"
         # Nothing that does not count is left.
-        assert sorted(as_others_read(tmp_path)) == everything, f"step {step}"
-        assert not list(tmp_path.rglob("*.unfinished"))
+        assert sorted(as_others_read(store)) == everything, f"step {step}"
+        assert not [path for path in files_in(store) if path.endswith(".unfinished")]
         assert not ArchiveMonth.objects.filter(manifest_is_due=True).exists()
-        clear(tmp_path)
-    assert places == CALLS | OURS | {COMMIT}
+        clear(store)
+    assert places == CALLS[request.node.callspec.params["store"]] | OURS | {COMMIT}
 
 
-def clear(folder):
+def clear(store):
     for model in (ArchiveFile, ArchiveMonth, Installation, PackedSamples):
         model.objects.all().delete()
-    for one in folder.iterdir():
-        shutil.rmtree(one) if one.is_dir() else one.unlink()
+    for path in files_in(store):
+        remove_file(store, path)

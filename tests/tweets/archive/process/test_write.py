@@ -2,12 +2,14 @@
 
 import hashlib
 import json
+from dataclasses import fields
 from datetime import UTC, date, datetime, timedelta
 
 import pytest
 from django.utils import timezone
 
 from tests.factories import TweetFactory
+from tests.tweets.archive.outside import put_file, remove_file
 from tests.tweets.archive.samples import (
     BEFORE,
     FIRST,
@@ -19,18 +21,18 @@ from tests.tweets.archive.samples import (
     fill,
     here,
     histories_of,
+    on_both,
 )
 from trackers import tasks
 from trackers.schedule.tweet_changes import untrack_tweets
 from trackers.tweets.archive import read
 from trackers.tweets.archive.lease import ArchiveError, rename_installation
 from trackers.tweets.archive.models import ArchiveFile, ErasedTweet, Installation
-from trackers.tweets.archive.store import Directory
 from trackers.tweets.history import RunRange, history
 from trackers.tweets.models import PackedSamples
 from tweetwatch.pieces import Deadline
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), on_both]
 JANUARY = MONTHS[2]
 
 
@@ -52,7 +54,7 @@ def test_history_is_the_same_from_files(store):
     assert history(ids[1], RunRange(after=within[0].taken_at), most=3) == first_ten
     assert history(FIRST) == history(ids[2] + 1) == []
     everything = sorted(tuple(run) for runs in expected.values() for run in runs)
-    assert as_others_read(store.root) == everything
+    assert as_others_read(store) == everything
 
 
 def test_only_months_that_are_old_enough_go(store):
@@ -100,7 +102,7 @@ def test_late_samples_go_into_a_further_file(store):
 def test_row_that_grows_stays(store):
     ids = fill(tweets=1)
 
-    class Slow(Directory):
+    class Slow(type(store)):
         """Meanwhile a sample of the month is packed."""
 
         def open(self, path):
@@ -108,12 +110,13 @@ def test_row_that_grows_stays(store):
             return super().open(path)
 
     expected = history(ids[0])
+    slow = Slow(*(getattr(store, field.name) for field in fields(store)))
     with pytest.raises(ArchiveError, match="added or deleted meanwhile"):
-        archive(Slow(store.root))
+        archive(slow)
     assert (here(), counted()) == (len(expected) + 1, 0)
 
     archive(store)
-    assert len(as_others_read(store.root)) == len(expected) + 1
+    assert len(as_others_read(store)) == len(expected) + 1
     assert not history(ids[0]).lacking
 
 
@@ -167,7 +170,7 @@ def test_missing_samples_are_said(store, settings):
     fill(months=[date(2025, 3, 1)])
     archive(store)
 
-    (store.root / "samples/month=2024-12/part-0001.parquet").unlink()
+    remove_file(store, "samples/month=2024-12/part-0001.parquet")
     first = history(ids[0])
     assert len(first) == 12
     assert first.lacking.startswith("Samples of 2024-12 are missing: they are in the archive")
@@ -187,8 +190,7 @@ def test_missing_samples_are_said(store, settings):
 def test_damaged_file_is_said(store):
     ids = fill()
     archive(store)
-    path = store.root / "samples/month=2024-12/part-0001.parquet"
-    path.write_bytes(b"PAR1" + b"\0" * 500 + b"PAR1")
+    put_file(store, "samples/month=2024-12/part-0001.parquet", b"PAR1" + b"\0" * 500 + b"PAR1")
     assert "2024-12" in history(ids[0]).lacking
 
 
