@@ -8,10 +8,18 @@ from django.test import Client
 
 from tests.api.conftest import Program
 from tests.factories import TweetFactory
-from tests.tweets.archive.conftest import archive_is_there, store  # noqa: F401 - fixtures
-from tests.tweets.archive.samples import FIRST, archive, fill
+from tests.tweets.archive.conftest import (  # noqa: F401 - fixtures
+    archive_is_there,
+    bucket,
+    service,
+    store,
+)
+from tests.tweets.archive.outside import remove_file
+from tests.tweets.archive.samples import FIRST, archive, fill, on_both
+from trackers.tweets.archive import store as store_module
+from trackers.tweets.archive.bucket import S3Bucket
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, on_both]
 TWEET = FIRST + 4194304
 
 
@@ -33,7 +41,7 @@ def test_archived_months_are_shown_as_any(staff, archived):
 
 
 def test_months_that_cannot_be_read_are_named(staff, archived):
-    (archived.root / "samples/month=2024-12/part-0001.parquet").unlink()
+    remove_file(archived, "samples/month=2024-12/part-0001.parquet")
     api = Program(Client(), User.objects.create_superuser("olga"))
 
     answer = api.get(f"tweets/{TWEET}/history")
@@ -45,3 +53,12 @@ def test_months_that_cannot_be_read_are_named(staff, archived):
     refused = staff.get(f"/tweets/{TWEET}/chart.csv?range=all")
     assert refused.status_code == 503
     assert "are missing" in refused.content.decode()
+
+
+@pytest.mark.parametrize("package", ["pyarrow", "obstore"])
+def test_missing_package_is_named(staff, archived, monkeypatch, package):
+    is_needed = package == "pyarrow" or isinstance(archived, S3Bucket)
+    monkeypatch.setattr(store_module, "find_spec", lambda name: None if name == package else True)
+    page = staff.get(f"/tweets/{TWEET}/?range=all").content.decode()
+    says = f"The archive needs {package}, not installed here: pip install -r requirements-parquet"
+    assert (says in page) == is_needed

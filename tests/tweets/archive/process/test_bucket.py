@@ -8,6 +8,7 @@ from io import StringIO
 import pytest
 from django.core.management import call_command
 
+from tests.factories import CredentialFactory
 from tests.tweets.archive.conftest import KEY, SECRET
 from tests.tweets.archive.outside import files_in, opened, put_file, remove_file
 from tests.tweets.archive.samples import (
@@ -19,10 +20,12 @@ from tests.tweets.archive.samples import (
     histories_of,
     on_both,
 )
+from tests.updater.process.test_refresh import refresh, tracked
 from trackers.tweets.archive import read
 from trackers.tweets.archive.lease import ArchiveError
 from trackers.tweets.archive.models import ArchiveFile
 from trackers.tweets.history import history
+from trackers.tweets.models import PackedSamples, Tweet
 from tweetwatch.database import cursor
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -97,6 +100,23 @@ def test_while_it_fails_what_is_here_is_shown(bucket, relay, caplog, fault, says
     if fault != "refuse":
         read.absence.until = 0.0
         assert histories_of(ids) == expected
+
+
+def test_looking_up_asks_nothing_of_it(bucket, relay, fakex, settings):
+    settings.X_API_BASE_URL = fakex.url
+    CredentialFactory(name="one")
+    [id, *_] = tracked(fakex)
+    fill(tweets=1)
+    PackedSamples.objects.update(tweet_id=id)
+    archive(bucket)
+    relay.asked.clear()
+    relay.fault = "hang"
+
+    refresh()
+
+    assert Tweet.objects.get(pk=id).views is not None
+    assert relay.asked == []
+    assert "missing" in history(id).lacking
 
 
 def test_missing_file_is_named_and_the_others_are_read(bucket):
