@@ -95,6 +95,7 @@ from trackers.tokens.models import (
 from trackers.tweets.archive.models import (
     ArchiveFile,
     ArchiveMonth,
+    CompanionFile,
     ErasedTweet,
     Installation,
 )
@@ -143,6 +144,7 @@ __all__ = [
     "Checkpoint",
     "ClockReading",
     "Column",
+    "CompanionFile",
     "Credential",
     "CrossedAges",
     "Crossing",

@@ -16,6 +16,7 @@ from tweetwatch.database import cursor
 
 # A lock of the transaction, not of the session: PgBouncer may run each in another session.
 _TRY_LOCK = "SELECT pg_try_advisory_xact_lock(hashtextextended(%(work)s, 0))"
+_SHARE_LOCK = "SELECT pg_advisory_xact_lock_shared(hashtextextended(%(work)s, 0))"
 _WAIT_LOCK = "SELECT pg_advisory_xact_lock(hashtextextended(%(work)s, 0))"
 
 
@@ -109,6 +110,13 @@ def wait_for_work(work: str) -> None:
     that is under way is waited for."""
     with cursor() as db:
         db.execute(_WAIT_LOCK, {"work": f"tweetwatch: {work}"})
+
+
+def share_work(work: str) -> None:
+    """Do the work of that name beside others that share it; whoever waits for it waits until all
+    of their transactions have ended, and keeps others from beginning."""
+    with cursor() as db:
+        db.execute(_SHARE_LOCK, {"work": f"tweetwatch: {work}"})
 
 
 def select_count(statement: str, params: Mapping[str, object]) -> int:

@@ -13,10 +13,11 @@ from django.db import transaction
 from trackers.jobs import queue
 from trackers.jobs.models import TWEET_UPDATE
 from trackers.outbox.staging import SELECT_TWEETS_TOPIC, STAGED, TOPIC, later
-from trackers.tweets.archive.erase import ERASE_ARCHIVED
+from trackers.tweets.archive.erase import ERASE_ARCHIVED, UNTRACKING
 from trackers.tweets.presence import counting_presences
 from trackers.tweets.uncounted import noting_uncounted
 from tweetwatch.database import cursor
+from tweetwatch.pieces import share_work
 
 # Locks are taken in the order of ids in the subquery: an UPDATE alone locks in its plan's order.
 # LATERAL: by the primary key, whatever the statistics say.
@@ -156,6 +157,8 @@ def untrack_tweets(ids: Iterable[int]) -> int:
     """Delete the tweets and all their samples; return how many there were."""
     ids = sorted(ids)
     with transaction.atomic():
+        # First, while nobody waits for a lock of this transaction.
+        share_work(UNTRACKING)
         queue.remove_keys(TWEET_UPDATE, ids)
         with cursor() as db:
             for statement in (_LOCK_TWEETS, *_DELETE_ROWS_FIRST):

@@ -132,7 +132,7 @@ def test_adopt_untracks_what_was_removed_after_the_backup(tmp_path, settings):
     run("write")
     untrack_tweets(ids[3:4])
     later = timezone.now() + timedelta(hours=1)
-    assert erase(Directory(tmp_path), now=later, deadline=LATER) == 3
+    assert erase(Directory(tmp_path), now=later, deadline=LATER) == 6
 
     # The backup was of before.
     TweetFactory(id=ids[3], tracked_at=long_ago)

@@ -30,7 +30,10 @@ CALLS = {
     "bucket": {"put", "open_writer", "close", "get", "unlink"},
 }
 _OF_OBSTORE = {obstore.put, obstore.open_writer, obstore.get}
-OURS = {"read_range", "read_back", "delete_written", "register", "remove_unfinished"}
+OURS = {
+    *("read_range", "read_back", "delete_written", "register", "remove_unfinished"),
+    *("read_facts", "read_checkpoints", "note_untracked"),
+}
 COMMIT = "__exit__"
 _ARCHIVE = str(Path(archive_package.__file__).parent)
 

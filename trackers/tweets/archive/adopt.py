@@ -15,13 +15,20 @@ import orjson
 from django.db import transaction
 from django.db.models.functions import Now
 
-from trackers.tweets.archive.layout import OWNER_FILE, part_number, part_path
+from trackers.tweets.archive.files import INDEXES, index_of, register, remove_unfinished
+from trackers.tweets.archive.layout import (
+    OWNER_FILE,
+    FileKind,
+    kind_of_file,
+    part_number,
+    part_path,
+)
 from trackers.tweets.archive.lease import ArchiveError, Lease, owner_line, writing_to
 from trackers.tweets.archive.manifests import write_due_manifests
-from trackers.tweets.archive.models import ArchiveFile, ArchiveMonth
+from trackers.tweets.archive.models import ArchiveMonth, StoredFile
 from trackers.tweets.archive.proof import Proof, read_back
 from trackers.tweets.archive.store import Store, lacking_packages
-from trackers.tweets.archive.write import delete_written, register, remove_unfinished
+from trackers.tweets.archive.write import delete_written
 from trackers.tweets.pack import PACKING_SAMPLES
 from tweetwatch.pieces import wait_for_work
 
@@ -59,69 +66,84 @@ def adopt(store: Store) -> Adopted | None:
 class _Manifest:
     month: date
     parts: int  # it is of when so many had been begun
-    entries: list[dict[str, Any]]  # its files, all of which are parts of that month
+    entries: dict[str, dict[str, Any]]  # its files by path, all of which are parts of that month
+    facts_up_to: int
+    checkpoints_up_to: int
 
 
 def _read_manifest(store: Store, path: str) -> _Manifest:
     try:
         manifest = orjson.loads(store.read(path) or b"")
-        month, entries = date.fromisoformat(f"{manifest['month']}-01"), manifest["files"]
-        parts = int(manifest["parts"])
-        for entry in entries:
-            if entry["path"] != part_path(month, part_number(entry["path"])):
-                raise ValueError
-            entry["sha256"], entry["samples"] = str(entry["sha256"]), int(entry["samples"])
+        month, entries = date.fromisoformat(f"{manifest['month']}-01"), {}
+        for key in ("files", "facts", "checkpoints"):
+            for entry in manifest[key]:
+                name = entry["path"]
+                if name != part_path(kind_of_file(name), month, part_number(name)):
+                    raise ValueError
+                entries[name] = {
+                    "sha256": str(entry["sha256"]),
+                    "samples": int(entry.get("samples", 0)),
+                }
+        return _Manifest(
+            month,
+            int(manifest["parts"]),
+            entries,
+            int(manifest["facts_up_to"]),
+            int(manifest["checkpoints_up_to"]),
+        )
     except (ValueError, KeyError, TypeError, AttributeError):
         raise ArchiveError(
             f"{path} in {store} is no manifest: get it from another copy, or remove it if its "
             "files are to be left out."
         ) from None
-    return _Manifest(month, parts, entries)
 
 
 def _adopt_month(store: Store, lease: Lease, manifest: _Manifest, adopted: Adopted) -> None:
-    month, listed = manifest.month, {entry["path"]: entry for entry in manifest.entries}
-    files = ArchiveFile.objects.filter(month=month)
-    for file in files.filter(path__in=listed):
-        # One that was not finished in the backup, and is by now: as if nothing were known of it.
-        if not (file.state == file.State.WRITTEN and file.sha256 == listed[file.path]["sha256"]):
+    month, listed = manifest.month, manifest.entries
+    known = {file.path: file for index in INDEXES for file in index.objects.filter(month=month)}
+    for path, entry in listed.items():
+        if file := known.get(path):
+            if file.state == StoredFile.State.WRITTEN and file.sha256 == entry["sha256"]:
+                continue
+            # Not finished in the backup, and by now it is: as if nothing were known of it.
             file.delete()
-    known = set(files.values_list("path", flat=True))
-    for entry in manifest.entries:
-        if entry["path"] not in known:
-            _adopt_file(store, lease, month, entry)
-            adopted.files += 1
-            adopted.samples += entry["samples"]
+        _adopt_file(store, lease, month, path, entry)
+        adopted.files += 1
+        adopted.samples += entry["samples"]
     # Those that were made anew since the backup, without what people removed.
-    for file in files.filter(state=ArchiveFile.State.WRITTEN).exclude(path__in=listed):
-        if part_number(file.path) <= manifest.parts:
-            file.state, file.at = ArchiveFile.State.REPLACED, Now()
-            file.save()
+    for path, file in known.items():
+        if path not in listed and part_number(path) <= manifest.parts:
+            file.state, file.at = StoredFile.State.REPLACED, Now()
+            file.save(update_fields=["state", "at"])
     row, _ = ArchiveMonth.objects.get_or_create(month=month)
     row.parts, row.manifest_is_due = max(row.parts, manifest.parts), True
+    row.facts_up_to = max(row.facts_up_to, manifest.facts_up_to)
+    row.checkpoints_up_to = max(row.checkpoints_up_to, manifest.checkpoints_up_to)
     row.save()
 
 
-def _adopt_file(store: Store, lease: Lease, month: date, entry: dict[str, Any]) -> None:
-    proof = _proven(store, month, entry)
+def _adopt_file(store: Store, lease: Lease, month: date, path: str, entry: dict[str, Any]) -> None:
+    proof = _proven(store, month, path, entry)
+    kind = kind_of_file(path)
     with transaction.atomic():
         lease.renew()
-        wait_for_work(PACKING_SAMPLES)
         ArchiveMonth.objects.get_or_create(month=month)
-        # Rows that differ from the file stay: what is in both is taken once.
-        delete_written(proof.contents)
-        file = ArchiveFile.objects.create(path=entry["path"], month=month, at=Now())
+        if kind is FileKind.SAMPLES:
+            wait_for_work(PACKING_SAMPLES)
+            # Rows that differ from the file stay: what is in both is taken once.
+            delete_written(proof.contents)
+        file = index_of(kind).objects.create(path=path, month=month, at=Now())
         register(file, proof, at=_BEFORE_ALL)
 
 
-def _proven(store: Store, month: date, entry: dict[str, Any]) -> Proof:
+def _proven(store: Store, month: date, path: str, entry: dict[str, Any]) -> Proof:
     try:
-        proof = read_back(store, entry["path"], month)
+        proof = read_back(store, path, month)
     # What pyarrow raises for a damaged file.
     except ValueError:
         proof = None
     if proof is None or proof.sha256 != entry["sha256"]:
         raise ArchiveError(
-            f"{entry['path']} in {store} is not what its manifest says: get it from another copy."
+            f"{path} in {store} is not what its manifest says: get it from another copy."
         )
     return proof

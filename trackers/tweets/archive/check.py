@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trackers.tweets.archive.layout import manifest_path
+from trackers.tweets.archive.files import INDEXES
+from trackers.tweets.archive.layout import FileKind, manifest_path
 from trackers.tweets.archive.lease import ArchiveError
 from trackers.tweets.archive.manifests import manifest_text
-from trackers.tweets.archive.models import ArchiveFile, Installation
+from trackers.tweets.archive.models import Installation, StoredFile
 from trackers.tweets.archive.proof import read_back
 from trackers.tweets.archive.store import Store, lacking_packages
 
@@ -17,8 +18,8 @@ def check(store: Store) -> Iterator[tuple[str, str]]:
     not belong there. Reads all of it."""
     if lacking := lacking_packages(store):
         raise ArchiveError(lacking)
-    files = ArchiveFile.objects.order_by("month", "path")
-    counting = list(files.filter(state=ArchiveFile.State.WRITTEN))
+    files = [file for index in INDEXES for file in index.objects.order_by("month", "path")]
+    counting = [file for file in files if file.state == StoredFile.State.WRITTEN]
     for file in counting:
         yield file.path, _fault_of(store, file)
     if installation := Installation.objects.first():
@@ -26,13 +27,14 @@ def check(store: Store) -> Iterator[tuple[str, str]]:
             path = manifest_path(month)
             is_right = store.read(path) == manifest_text(month, installation.known_as)
             yield path, "" if is_right else "It does not say what counts."
-    known = set(files.values_list("path", flat=True))
-    for path in store.names("samples", "*/*.parquet"):
-        if path not in known:
-            yield path, "It does not count, so whoever reads the directory may read samples twice."
+    known = {file.path for file in files}
+    for kind in FileKind:
+        for path in store.names(kind, "*/*.parquet"):
+            if path not in known:
+                yield path, f"It does not count, so whoever reads the folder may read {kind} twice."
 
 
-def _fault_of(store: Store, file: ArchiveFile) -> str:
+def _fault_of(store: Store, file: StoredFile) -> str:
     try:
         proof = read_back(store, file.path, file.month)
     except FileNotFoundError:

@@ -7,48 +7,62 @@ untracked, in the same transaction ─┐
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING
 
 from django.db import transaction
-from django.db.models.functions import Now
 
-from trackers.tweets.archive.layout import schema, writing_options
-from trackers.tweets.archive.lease import ArchiveError, Lease, writing_to
+from trackers.tweets.archive.files import (
+    INDEXES,
+    begin_file,
+    ids_between,
+    proven,
+    register,
+    remove_unfinished,
+    writing_parquet,
+)
+from trackers.tweets.archive.layout import kind_of_file, schema
+from trackers.tweets.archive.lease import Lease, writing_to
 from trackers.tweets.archive.manifests import write_due_manifests
-from trackers.tweets.archive.models import ArchiveFile, ArchiveMonth, ErasedTweet
-from trackers.tweets.archive.proof import Contents, read_back
+from trackers.tweets.archive.models import ArchiveMonth, ErasedTweet, StoredFile
+from trackers.tweets.archive.proof import Contents
 from trackers.tweets.archive.receipts import TWEETS_PER_RECEIPT, write_receipt
 from trackers.tweets.archive.store import Store
-from trackers.tweets.archive.write import begin_file, register, remove_unfinished
 from tweetwatch.database import array, cursor
-from tweetwatch.pieces import Deadline
+from tweetwatch.pieces import Deadline, wait_for_work
 
-if TYPE_CHECKING:
-    import pyarrow
-
+# Whoever untracks tweets shares the work of this name.
+UNTRACKING = "untracking tweets"
+_MAY_HAVE = """
+    (EXISTS (SELECT FROM trackers_archivefile WHERE state = 'written' AND ids @> asked.id)
+     OR EXISTS (SELECT FROM trackers_companionfile WHERE state = 'written' AND ids @> asked.id))
+"""
 # Only those that an archived file may have, since hardly any does. By the clock: a file for which
 # this statement had to wait is older.
-ERASE_ARCHIVED = """
+ERASE_ARCHIVED = f"""
     INSERT INTO trackers_erasedtweet (tweet_id, at)
     SELECT asked.id, clock_timestamp() FROM unnest(%(ids)s::bigint[]) AS asked(id)
-    WHERE EXISTS (SELECT FROM trackers_archivefile
-                  WHERE state = 'written' AND ids @> asked.id)
+    WHERE {_MAY_HAVE}
     ORDER BY asked.id
     ON CONFLICT (tweet_id) DO NOTHING
 """
-_COUNT_ARCHIVED = """
-    SELECT count(*) FROM unnest(%(ids)s::bigint[]) AS asked(id)
-    WHERE EXISTS (SELECT FROM trackers_archivefile
-                  WHERE state = 'written' AND ids @> asked.id)
+_COUNT_ARCHIVED = f"""
+    SELECT count(*) FROM unnest(%(ids)s::bigint[]) AS asked(id) WHERE {_MAY_HAVE}
+"""
+# Later than the file, whose time is that of its transaction. By the primary key: for a join the
+# planner would read all tweets.
+_NOTE_UNTRACKED = """
+    INSERT INTO trackers_erasedtweet (tweet_id, at)
+    SELECT asked.id, clock_timestamp() FROM unnest(%(ids)s::bigint[]) AS asked(id)
+    WHERE (SELECT id FROM trackers_tweet WHERE id = asked.id) IS NULL
+    ORDER BY asked.id
+    ON CONFLICT (tweet_id) DO UPDATE SET at = excluded.at
 """
 _NOTE = f"WITH noted AS ({ERASE_ARCHIVED} RETURNING 1) SELECT count(*) FROM noted"
 _IDS_PER_STATEMENT = 10_000
 # Of the files that may have some of them, those not looked into since.
 _FILES = """
-    SELECT file.* FROM trackers_archivefile file
+    SELECT file.* FROM {index} file
     WHERE state = 'written' AND EXISTS (
         SELECT FROM trackers_erasedtweet erased
         WHERE erased.at > file.at AND erased.at < %(until)s AND file.ids @> erased.tweet_id)
@@ -79,6 +93,19 @@ def _summed(query: str, ids: Sequence[int]) -> int:
     return total
 
 
+def keep_from_untracking() -> None:
+    """Until this transaction ends, no tweet is untracked; one that is being untracked is waited
+    for. Before anything else that this transaction locks of tweets."""
+    wait_for_work(UNTRACKING)
+
+
+def note_untracked(contents: Contents) -> None:
+    """Of a file that counts from now on, and has copies: those that are no longer tracked are to
+    leave it. Whoever untracked them did not know of it."""
+    with cursor() as db:
+        db.execute(_NOTE_UNTRACKED, {"ids": array(sorted(contents.lengths))})
+
+
 def erase(store: Store, *, now: datetime, deadline: Deadline) -> int | None:
     """Make files anew without the tweets that were removed, until time is up; return how many
     files that were. None: some are left, or another process writes. `now` is the database's."""
@@ -91,7 +118,7 @@ def erase(store: Store, *, now: datetime, deadline: Deadline) -> int | None:
             return None
         remove_unfinished(store)
         erased = sorted(waiting.values_list("tweet_id", flat=True))
-        left = list(ArchiveFile.objects.raw(_FILES, {"until": until}))
+        left = _files_to_look_into(until)
         for file in left:
             if looked and deadline.is_over:
                 break
@@ -115,68 +142,64 @@ def erase(store: Store, *, now: datetime, deadline: Deadline) -> int | None:
     return files
 
 
-def _has_some(store: Store, file: ArchiveFile, erased: Sequence[int]) -> bool:
+def _files_to_look_into(until: datetime) -> list[StoredFile]:
+    return [
+        file
+        for index in INDEXES
+        for file in index.objects.raw(_FILES.format(index=index._meta.db_table), {"until": until})
+    ]
+
+
+def _has_some(store: Store, file: StoredFile, erased: Sequence[int]) -> bool:
     """Whether it has any of these ids, which are in order. Hardly any file has, though its ids
     begin before them and end after them."""
     import pyarrow
-    from pyarrow import compute, parquet
+    from pyarrow import compute
 
-    groups = [
-        number
-        for number, (first, last) in enumerate(zip(file.first_ids, file.last_ids, strict=True))
-        if bisect_left(erased, first) < bisect_right(erased, last)
-    ]
-    ids = pyarrow.array(erased, pyarrow.int64())
-    with store.open(file.path) as source, parquet.ParquetFile(source) as opened:
-        for number in groups:
-            group = opened.read_row_group(number, columns=["id"])
-            if compute.any(compute.is_in(group.column("id"), ids)).as_py():
-                return True
-    return False
+    some = pyarrow.array(erased, pyarrow.int64())
+    return any(
+        compute.any(compute.is_in(ids, some)).as_py() for ids in ids_between(store, file, erased)
+    )
 
 
-def _note_without(lease: Lease, file: ArchiveFile, until: datetime) -> None:
+def _note_without(lease: Lease, file: StoredFile, until: datetime) -> None:
     """It has nothing of what was erased until then."""
     with transaction.atomic():
         lease.renew()
-        ArchiveFile.objects.filter(pk=file.pk).update(at=until)
+        file.at = until
+        file.save(update_fields=["at"])
 
 
 def _make_anew(
-    store: Store, lease: Lease, file: ArchiveFile, erased: list[int], until: datetime
+    store: Store, lease: Lease, file: StoredFile, erased: list[int], until: datetime
 ) -> None:
-    new = begin_file(lease, file.month)
+    new = begin_file(lease, file.month, kind_of_file(file.path))
     contents = _write_without(store, lease, file, new, erased)
-    if contents.samples:
-        proof = read_back(store, new.path, new.month)
-        if proof.contents != contents:
-            raise ArchiveError(f"{new.path} in {store} does not read as it was written.")
+    proof = proven(store, new, contents)
     with transaction.atomic():
         lease.renew()
         if contents.samples:
             register(new, proof, at=until)
-        ArchiveFile.objects.filter(pk=file.pk).update(state=ArchiveFile.State.REPLACED, at=Now())
+        file.state, file.at = StoredFile.State.REPLACED, until
+        file.save(update_fields=["state", "at"])
         ArchiveMonth.objects.filter(month=file.month).update(manifest_is_due=True)
 
 
 def _write_without(
-    store: Store, lease: Lease, old: ArchiveFile, new: ArchiveFile, erased: list[int]
+    store: Store, lease: Lease, old: StoredFile, new: StoredFile, erased: list[int]
 ) -> Contents:
     import pyarrow
     from pyarrow import compute, parquet
 
-    contents, ids = Contents(old.month), pyarrow.array(erased, pyarrow.int64())
+    kind = kind_of_file(old.path)
+    contents, ids = Contents(old.month, kind), pyarrow.array(erased, pyarrow.int64())
     with (
         store.open(old.path) as source,
         parquet.ParquetFile(source) as opened,
-        store.writing(new.path) as out,
-        parquet.ParquetWriter(out, schema(), **writing_options()) as writer,
+        writing_parquet(store, new, contents) as add,
     ):
         for number in range(opened.num_row_groups):
-            group: pyarrow.Table = opened.read_row_group(number).cast(schema())
-            left = group.filter(compute.invert(compute.is_in(group.column("id"), ids)))
-            if len(left):
-                writer.write_table(left, row_group_size=len(left))
-                contents.add(left)
+            group: pyarrow.Table = opened.read_row_group(number).cast(schema(kind))
+            add(group.filter(compute.invert(compute.is_in(group.column("id"), ids))))
             lease.renew()
     return contents

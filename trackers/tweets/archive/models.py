@@ -43,6 +43,9 @@ class ArchiveMonth(models.Model):
     month = models.DateField(primary_key=True)
     # How many parts were begun: no number is used twice.
     parts = models.IntegerField(default=0)
+    # Up to the id of which tweet its facts are written, and the checkpoints of its posts.
+    facts_up_to = models.BigIntegerField(default=0, db_default=0)
+    checkpoints_up_to = models.BigIntegerField(default=0, db_default=0)
     # Its files changed since its manifest was written.
     manifest_is_due = models.BooleanField(default=False)
 
@@ -57,8 +60,8 @@ class ArchiveFileQuerySet(models.QuerySet["ArchiveFile"]):
         return written.aggregate(total=Sum("samples"))["total"] or 0
 
 
-class ArchiveFile(models.Model):
-    """A file of samples. It counts once it is written: until then, the rows are here."""
+class StoredFile(models.Model):
+    """A file of the archive. It counts once it is written."""
 
     class State(models.TextChoices):
         WRITING = "writing", "being written"
@@ -73,30 +76,44 @@ class ArchiveFile(models.Model):
 
     bytes = models.BigIntegerField(default=0)
     sha256 = models.CharField(max_length=64, blank=True)
+    # Or its rows, where those are no samples.
     samples = models.BigIntegerField(default=0)
     tweets = models.BigIntegerField(default=0)
     # By column, as in `proof.Contents`.
     columns = models.JSONField(default=dict)
 
-    # The ids in it, first and last included, of each row group too; when its first sample began.
+    # The ids in it, first and last included, of each row group too.
     ids = BigIntegerRangeField(null=True)
     first_ids = ArrayField(models.BigIntegerField(), default=list)
     last_ids = ArrayField(models.BigIntegerField(), default=list)
     # Where in the file each row group begins; after them, where the footer does.
     places = ArrayField(models.BigIntegerField(), default=list, db_default=[])
-    taken_from = models.DateTimeField(null=True)
-
-    objects = ArchiveFileQuerySet.as_manager()
 
     class Meta:
+        abstract = True
         indexes = [
             # "which of these files has this tweet?"
-            GistIndex(fields=["ids"], name="archivefile_ids", condition=Q(state="written")),
-            models.Index(fields=["month"], name="archivefile_month"),
+            GistIndex(fields=["ids"], name="%(class)s_ids", condition=Q(state="written")),
+            models.Index(fields=["month"], name="%(class)s_month"),
         ]
 
     def __str__(self) -> str:
         return self.path
+
+
+class ArchiveFile(StoredFile):
+    """A file of samples. Until it counts, the rows are here."""
+
+    # When its first sample began.
+    taken_from = models.DateTimeField(null=True)
+
+    objects = ArchiveFileQuerySet.as_manager()
+
+
+class CompanionFile(StoredFile):
+    """A file of facts or of checkpoints, of which the rows stay here too. Nothing here reads it."""
+
+    objects: models.Manager[CompanionFile] = models.Manager()
 
 
 class ErasedTweet(models.Model):

@@ -1,4 +1,4 @@
-"""What a file of samples has: counted while it is written, and counted again from the disk."""
+"""What a file has: counted while it is written, and counted again from the disk."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
-from trackers.tweets.archive.layout import SUMMED
+import orjson
+
+from trackers.tweets.archive.layout import SUMMED, FileKind, kind_of_file, schema
 from trackers.tweets.archive.store import Store
 
 if TYPE_CHECKING:
@@ -20,12 +22,13 @@ _HASHED_AT_ONCE = 2**20
 
 @dataclass(slots=True)
 class Contents:
-    """Of a month's samples. Equal contents: the same tweets with as many samples each, and the same
-    sums in every column."""
+    """Of a month. Equal contents: the same tweets with as many rows each, and the same sums in
+    every column, or the same values in the same order."""
 
     month: date
-    samples: int = 0
-    # By tweet, how many samples; of each row group the first and the last.
+    kind: FileKind = FileKind.SAMPLES
+    samples: int = 0  # or rows of another kind
+    # By tweet, how many rows; of each row group the first and the last.
     lengths: dict[int, int] = field(default_factory=dict)
     first_ids: list[int] = field(default_factory=list)
     last_ids: list[int] = field(default_factory=list)
@@ -33,10 +36,11 @@ class Contents:
     # of the month, so that millions of them fit.
     columns: dict[str, dict[str, int]] = field(default_factory=dict)
     taken_from: datetime | None = None
+    # Of the columns of which there is no sum.
+    digest: str = ""
 
     def add(self, table: pyarrow.Table) -> None:
-        """A row group, which has all samples of its tweets."""
-        import pyarrow
+        """A row group, which has all rows of its tweets."""
         from pyarrow import compute
 
         ids = table.column("id").combine_chunks()
@@ -49,13 +53,35 @@ class Contents:
         self.samples += len(ids)
         self.first_ids.append(tweets[0])
         self.last_ids.append(tweets[-1])
+        for name in SUMMED[self.kind]:
+            self._sum_up(name, table.column(name))
+        if self.kind is FileKind.SAMPLES:
+            self._add_times(table)
+        else:
+            self._digest_others(table)
+
+    def _add_times(self, table: pyarrow.Table) -> None:
+        import pyarrow
+        from pyarrow import compute
+
         began = datetime(self.month.year, self.month.month, 1, tzinfo=UTC)
         times = table.column("taken_at").cast(pyarrow.int64())
         first = _EPOCH + compute.min(times).as_py() * _MICROSECOND
         self.taken_from = min(first, self.taken_from or first)
         self._sum_up("taken_at", compute.subtract(times, (began - _EPOCH) // _MICROSECOND))
-        for name in SUMMED:
-            self._sum_up(name, table.column(name))
+
+    def _digest_others(self, table: pyarrow.Table) -> None:
+        import pyarrow
+
+        digest = hashlib.sha256(self.digest.encode())
+        for name in schema(self.kind).names:
+            if name in SUMMED[self.kind]:
+                continue
+            column = table.column(name)
+            if pyarrow.types.is_timestamp(column.type):
+                column = column.cast(pyarrow.int64())
+            digest.update(orjson.dumps(column.to_pylist()))
+        self.digest = digest.hexdigest()
 
     def _sum_up(self, name: str, column: Any) -> None:
         from pyarrow import compute
@@ -80,7 +106,7 @@ def read_back(store: Store, path: str, month: date) -> Proof:
     """All of a file, a row group at a time. OSError, or pyarrow's ArrowInvalid: it is damaged."""
     from pyarrow import parquet
 
-    contents = Contents(month)
+    contents = Contents(month, kind_of_file(path))
     with store.open(path) as file:
         digest, size = hashlib.sha256(), 0
         while block := file.read(_HASHED_AT_ONCE):

@@ -22,7 +22,7 @@ from trackers.tweets.models import Tweet
 
 # A receipt of so many has some 700 kB.
 TWEETS_PER_RECEIPT = 10_000
-_TWEETS_PER_PIECE = 10_000
+_COMPARED_AT_ONCE = 10_000
 _DIGITS = 32
 
 
@@ -55,7 +55,7 @@ def removed_elsewhere(store: Store) -> Iterator[int]:
     removed = _removed_by_relatives(store)
     after = -1
     while removed:
-        tweets = Tweet.objects.filter(pk__gt=after).order_by("pk")[:_TWEETS_PER_PIECE]
+        tweets = Tweet.objects.filter(pk__gt=after).order_by("pk")[:_COMPARED_AT_ONCE]
         rows = list(tweets.values_list("pk", "tracked_at"))
         if not rows:
             return

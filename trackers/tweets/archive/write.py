@@ -12,19 +12,27 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import date
 
 from django.db import transaction
-from django.db.backends.postgresql.psycopg_any import NumericRange
-from django.db.models import F
-from django.db.models.functions import Now
 
 from trackers.tweets.archive import rows
-from trackers.tweets.archive.layout import part_path, schema, writing_options
+from trackers.tweets.archive.companions import (
+    missing_facts,
+    write_companions,
+)
+from trackers.tweets.archive.erase import keep_from_untracking, note_untracked
+from trackers.tweets.archive.files import (
+    begin_file,
+    proven,
+    register,
+    remove_unfinished,
+    writing_parquet,
+)
 from trackers.tweets.archive.lease import ArchiveError, Lease, writing_to
 from trackers.tweets.archive.manifests import write_due_manifests
-from trackers.tweets.archive.models import ArchiveFile, ArchiveMonth
-from trackers.tweets.archive.proof import Contents, Proof, read_back
+from trackers.tweets.archive.models import ArchiveFile
+from trackers.tweets.archive.proof import Contents
 from trackers.tweets.archive.store import Store, lacking_packages
 from trackers.tweets.models import PackedSamples
 from trackers.tweets.pack import PACKING_SAMPLES
@@ -75,14 +83,6 @@ def archive_months(
     return worked
 
 
-def remove_unfinished(store: Store) -> None:
-    """What a process that died had begun, and files that were replaced: whoever looked one of
-    those up looks again."""
-    for file in ArchiveFile.objects.exclude(state=ArchiveFile.State.WRITTEN):
-        store.remove(file.path)
-        file.delete()
-
-
 def _oldest_month() -> date | None:
     return PackedSamples.objects.order_by("month").values_list("month", flat=True).first()
 
@@ -95,7 +95,10 @@ def _archive_month(
     deadline: Deadline,
     progress: Callable[[int], None],
 ) -> None:
-    """From where its newest file ended, then once more from the beginning: what came late."""
+    """Facts and checkpoints, while it is known which tweets have samples; then these, from where
+    its newest file ended, and once more from the beginning: what came late."""
+    if not write_companions(store, lease, month, deadline):
+        return
     newest = ArchiveFile.objects.filter(month=month).exclude(ids=None).order_by("-path").first()
     for after in (newest.last_ids[-1] if newest else -1, -1):
         place: int | None = after
@@ -125,14 +128,20 @@ def _write_part(
     if not parts:
         return None
     file = begin_file(lease, month)
-    contents = _write_rows(store, lease, file, parts, deadline, progress)
-    proof = read_back(store, file.path, month)
-    if proof.contents != contents:
-        raise ArchiveError(
-            f"{file.path} in {store} does not read as it was written. Its rows stay here."
-        )
+    contents = Contents(month)
+    with writing_parquet(store, file, contents) as add:
+        for part in parts:
+            add(table := rows.read_range(month, part))
+            progress(len(table))
+            lease.renew()
+            if deadline.is_over:
+                break
+    proof = proven(store, file, contents)
+    facts = missing_facts(store, lease, contents)
     with transaction.atomic():
         lease.renew()
+        if facts:
+            keep_from_untracking()
         # Beside it, rows would be appended to arrays that this transaction has locked.
         wait_for_work(PACKING_SAMPLES)
         if delete_written(contents) != len(contents.lengths):
@@ -141,43 +150,9 @@ def _write_part(
                 "count: they are archived the next time."
             )
         register(file, proof)
-    return contents
-
-
-def begin_file(lease: Lease, month: date) -> ArchiveFile:
-    with transaction.atomic():
-        lease.renew()
-        ArchiveMonth.objects.get_or_create(month=month)
-        # The manifest has this number too.
-        ArchiveMonth.objects.filter(month=month).update(parts=F("parts") + 1, manifest_is_due=True)
-        number = ArchiveMonth.objects.get(month=month).parts
-        return ArchiveFile.objects.create(path=part_path(month, number), month=month, at=Now())
-
-
-def _write_rows(
-    store: Store,
-    lease: Lease,
-    file: ArchiveFile,
-    parts: list[rows.IdRange],
-    deadline: Deadline,
-    progress: Callable[[int], None],
-) -> Contents:
-    from pyarrow import parquet
-
-    contents = Contents(file.month)
-    with (
-        store.writing(file.path) as out,
-        parquet.ParquetWriter(out, schema(), **writing_options()) as writer,
-    ):
-        for part in parts:
-            table = rows.read_range(file.month, part)
-            if len(table):
-                writer.write_table(table, row_group_size=len(table))
-                contents.add(table)
-                progress(len(table))
-            lease.renew()
-            if deadline.is_over:
-                break
+        for facts_file, facts_proof in facts:
+            register(facts_file, facts_proof)
+            note_untracked(facts_proof.contents)
     return contents
 
 
@@ -190,24 +165,3 @@ def delete_written(contents: Contents) -> int:
     }
     with cursor() as db:
         return db.execute(_DELETE_WRITTEN, params).rowcount
-
-
-def register(file: ArchiveFile, proof: Proof, *, at: datetime | None = None) -> None:
-    """From the end of the transaction on, the file counts. `at`: it has nothing of what was erased
-    until then."""
-    contents = proof.contents
-    ArchiveFile.objects.filter(pk=file.pk).update(
-        state=ArchiveFile.State.WRITTEN,
-        at=at or Now(),
-        bytes=proof.bytes,
-        sha256=proof.sha256,
-        samples=contents.samples,
-        tweets=len(contents.lengths),
-        columns=contents.columns,
-        ids=NumericRange(contents.first_ids[0], contents.last_ids[-1], "[]"),
-        first_ids=contents.first_ids,
-        last_ids=contents.last_ids,
-        places=proof.places,
-        taken_from=contents.taken_from,
-    )
-    ArchiveMonth.objects.filter(month=file.month).update(manifest_is_due=True)

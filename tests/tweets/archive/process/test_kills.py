@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from datetime import UTC, datetime
 from itertools import count
 
 import pytest
@@ -10,6 +11,8 @@ from django.conf import settings
 
 from tests.conftest import PROJECT
 from tests.databases import url_of
+from tests.factories import TweetFactory
+from tests.tweets.archive.companions import copied, facts_in, fill_checkpoints_of, posted_at
 from tests.tweets.archive.killer import CALLS, COMMIT, OURS
 from tests.tweets.archive.outside import files_in, remove_file
 from tests.tweets.archive.samples import (
@@ -21,8 +24,15 @@ from tests.tweets.archive.samples import (
     histories_of,
     on_both,
 )
-from trackers.tweets.archive.models import ArchiveFile, ArchiveMonth, Installation
-from trackers.tweets.models import PackedSamples
+from trackers.tweets.archive.check import check
+from trackers.tweets.archive.models import (
+    ArchiveFile,
+    ArchiveMonth,
+    CompanionFile,
+    Installation,
+)
+from trackers.tweets.checkpoints.models import PackedCheckpoints
+from trackers.tweets.models import PackedSamples, Tweet
 
 pytestmark = [pytest.mark.django_db(transaction=True), on_both]
 # Far more than there are: the process would never have come to its end.
@@ -60,6 +70,10 @@ def test_killed_at_each_step_nothing_is_lost_or_there_twice(killer, store, reque
     places = set()
     for step in count(1):
         ids = fill(tweets=2, months=MONTHS[:1])
+        posted = posted_at(datetime(2024, 11, 30, tzinfo=UTC), 2)
+        for id in (*ids, *posted):
+            TweetFactory(id=id)
+        fill_checkpoints_of(posted)
         expected = histories_of(ids)
         everything = sorted(tuple(run) for runs in expected.values() for run in runs)
 
@@ -78,6 +92,9 @@ def test_killed_at_each_step_nothing_is_lost_or_there_twice(killer, store, reque
         assert histories_of(ids) == expected, f"step {step}"
         # Nothing that does not count is left.
         assert sorted(as_others_read(store)) == everything, f"step {step}"
+        assert [row["id"] for row in facts_in(store)] == ids, f"step {step}"
+        assert len(copied(store)) == 6, f"step {step}"
+        assert [fault for _, fault in check(store) if fault] == [], f"step {step}"
         assert not [path for path in files_in(store) if path.endswith(".unfinished")]
         assert not ArchiveMonth.objects.filter(manifest_is_due=True).exists()
         clear(store)
@@ -85,7 +102,8 @@ def test_killed_at_each_step_nothing_is_lost_or_there_twice(killer, store, reque
 
 
 def clear(store):
-    for model in (ArchiveFile, ArchiveMonth, Installation, PackedSamples):
+    models = (ArchiveFile, CompanionFile, ArchiveMonth, Installation, PackedSamples)
+    for model in (*models, PackedCheckpoints, Tweet):
         model.objects.all().delete()
     for path in files_in(store):
         remove_file(store, path)
