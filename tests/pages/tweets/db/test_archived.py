@@ -41,7 +41,7 @@ def test_archived_months_are_shown_as_any(staff, archived):
 
 
 def test_months_that_cannot_be_read_are_named(staff, archived):
-    remove_file(archived, "samples/month=2024-12/part-0001.parquet")
+    remove_file(archived, "samples/month=2024-12/part-0002.parquet")
     api = Program(Client(), User.objects.create_superuser("olga"))
 
     answer = api.get(f"tweets/{TWEET}/history")
