@@ -1,5 +1,6 @@
 """Stands before a service, counts what it is asked, takes its time, and does it wrong on demand."""
 
+import ssl
 import threading
 import time
 from contextlib import suppress
@@ -13,19 +14,21 @@ REFUSAL = b"<Error><Code>InvalidAccessKeyId</Code><AWSAccessKeyId>%s</AWSAccessK
 
 class Relay:
     """`fault`: a status, "hang", "break off" or "fall short"; None: none. `first_answers`: those of
-    the next requests. `asked`: method, path and range of each. `wait_s`: before each answer."""
+    the next requests. `certificate`: a file with its key, for https. `asked`: method, path and range of each. `wait_s`: before each answer."""
 
-    def __init__(self, service):
+    def __init__(self, service, certificate=None):
         self.service = urlsplit(service).netloc
         self.fault, self.asked, self.wait_s = None, [], 0.0
         self.first_answers = []
         self.is_over = threading.Event()
         self._server = _Server(("127.0.0.1", 0), _Handler)
         self._server.relay = self
-
-    @property
-    def address(self):
-        return f"http://127.0.0.1:{self._server.server_port}"
+        self.address = f"http://127.0.0.1:{self._server.server_port}"
+        if certificate:
+            context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+            context.load_cert_chain(certificate)
+            self._server.socket = context.wrap_socket(self._server.socket, server_side=True)
+            self.address = f"https://localhost:{self._server.server_port}"
 
     def __enter__(self):
         threading.Thread(target=self._server.serve_forever, daemon=True).start()

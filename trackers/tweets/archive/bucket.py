@@ -39,6 +39,13 @@ _RETRIES, _RETRIED_WITHIN = 1, timedelta(seconds=5)
 _PIECE = 5 * 2**20
 _PIECES_AT_ONCE = 2
 _BROKEN_OFF = "The bucket's answer broke off, or is none of S3."
+# What obstore says, as it looks inside; the first that fits.
+_SENTENCES = {
+    "redirect without LOCATION": "The bucket is in another region: set AWS_REGION.",
+    "InvalidCertificate": "The bucket's certificate is not trusted: set EGRESS_CA_FILE.",
+    "kind: Connect": "The bucket cannot be reached.",
+    "kind: Timeout": "The bucket takes too long to answer.",
+}
 _STATUS = re.compile(r"status(?: code)?: (\d{3})")
 
 
@@ -214,8 +221,7 @@ def _sentence(text: str) -> str:
     if status := _STATUS.search(text):
         what = {"401": ": it does not know the keys", "403": ": the keys do not permit it"}
         return f"The bucket answered {status[1]}{what.get(status[1], '')}."
-    if "kind: Connect" in text:
-        return "The bucket cannot be reached."
-    if "kind: Timeout" in text:
-        return "The bucket takes too long to answer."
+    for sign, sentence in _SENTENCES.items():
+        if sign in text:
+            return sentence
     return _BROKEN_OFF

@@ -8,9 +8,11 @@ from io import StringIO
 import pytest
 from django.core.management import call_command
 
+from tests.authority import Authority
 from tests.factories import CredentialFactory
 from tests.tweets.archive.conftest import KEY, SECRET
 from tests.tweets.archive.outside import files_in, opened, put_file, remove_file
+from tests.tweets.archive.relay import Relay
 from tests.tweets.archive.samples import (
     MONTHS,
     archive,
@@ -22,6 +24,7 @@ from tests.tweets.archive.samples import (
 )
 from tests.updater.process.test_refresh import refresh, tracked
 from trackers.tweets.archive import read
+from trackers.tweets.archive.bucket import S3Bucket
 from trackers.tweets.archive.lease import ArchiveError
 from trackers.tweets.archive.models import ArchiveFile
 from trackers.tweets.history import history
@@ -183,6 +186,32 @@ def test_bucket_that_is_not_there_is_said(bucket):
     fill()
     with pytest.raises(OSError, match="There is no such bucket"):
         archive(bucket)
+
+
+def test_wrong_region_is_said(bucket, relay):
+    fill()
+    relay.fault = 301
+    with pytest.raises(OSError, match="another region: set AWS_REGION"):
+        archive(bucket)
+
+
+def test_certificate_of_ones_own_is_trusted_by_setting(
+    service, bucket, tmp_path, settings, monkeypatch
+):
+    authority = Authority(tmp_path)
+    ids = fill()
+    expected = histories_of(ids)
+    with Relay(service, certificate=authority.certify("localhost")) as relay:
+        monkeypatch.setenv("AWS_ENDPOINT_URL", relay.address)
+        with pytest.raises(OSError, match="certificate is not trusted: set EGRESS_CA_FILE"):
+            archive(bucket)
+
+        settings.EGRESS_CA_FILE = str(authority.file)
+        settings.ARCHIVE = f"{bucket.url}/again"
+        again = S3Bucket(settings.ARCHIVE)
+        assert archive(again).samples == 60
+        assert histories_of(ids) == expected
+        assert not again.keeps_versions("archive.json")
 
 
 def test_check_says_that_old_versions_stay(bucket):
