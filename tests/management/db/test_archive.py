@@ -10,7 +10,9 @@ from django.core.management import CommandError, call_command
 from django.utils import timezone
 
 from tests.factories import TweetFactory
-from tests.tweets.archive.samples import LATER, fill, here
+from tests.tweets.archive.conftest import bucket, service, store  # noqa: F401 - fixtures
+from tests.tweets.archive.outside import files_in, put_file, remove_file
+from tests.tweets.archive.samples import LATER, fill, here, on_both
 from trackers.schedule.tweet_changes import untrack_tweets
 from trackers.tweets.archive.erase import erase
 from trackers.tweets.archive.lease import rename_installation
@@ -68,18 +70,19 @@ def test_export_says_what_is_in_the_archive(tmp_path, settings, capfdbinary):
     )
 
 
-def test_check_finds_what_is_missing_damaged_or_too_much(tmp_path, settings):
-    settings.ARCHIVE = str(tmp_path)
+@on_both
+def test_check_finds_what_is_missing_damaged_or_too_much(store):  # noqa: F811
     fill()
     run("write")
     assert run("check") == {"files": 6, "faults": [], "keeps_versions": False}
 
-    november, december, january = sorted(tmp_path.glob("samples/*/*.parquet"))
-    december.with_name("part-0009.parquet").write_bytes(november.read_bytes())
-    december.write_bytes(january.read_bytes())
-    november.unlink()
-    january.write_bytes(january.read_bytes()[:-9])
-    (tmp_path / "manifests/2024-12.json").write_text("{}")
+    files = files_in(store)
+    november, december, january = sorted(path for path in files if path.startswith("samples/"))
+    put_file(store, december.replace("0001", "0009"), files[november])
+    put_file(store, december, files[january])
+    remove_file(store, november)
+    put_file(store, january, files[january][:-9])
+    put_file(store, "manifests/2024-12.json", b"{}")
     out = io.StringIO()
     with pytest.raises(SystemExit):
         call_command("archive", "check", stdout=out)

@@ -14,7 +14,8 @@ REFUSAL = b"<Error><Code>InvalidAccessKeyId</Code><AWSAccessKeyId>%s</AWSAccessK
 
 class Relay:
     """`fault`: a status, "hang", "break off" or "fall short"; None: none. `first_answers`: those of
-    the next requests. `certificate`: a file with its key, for https. `asked`: method, path and range of each. `wait_s`: before each answer."""
+    the next requests. `asked`: method, path and range of each. `wait_s`: before each answer.
+    `certificate`: a file with its key, for https."""
 
     def __init__(self, service, certificate=None):
         self.service = urlsplit(service).netloc

@@ -1,6 +1,7 @@
 """A tweet whose old months are in the archive, on its page, in its files and in the API."""
 
 import json
+from datetime import date
 
 import pytest
 from django.contrib.auth.models import User
@@ -18,6 +19,7 @@ from tests.tweets.archive.outside import remove_file
 from tests.tweets.archive.samples import FIRST, archive, fill, on_both
 from trackers.tweets.archive import store as store_module
 from trackers.tweets.archive.bucket import S3Bucket
+from trackers.tweets.archive.models import ArchiveFile
 
 pytestmark = [pytest.mark.django_db, on_both]
 TWEET = FIRST + 4194304
@@ -41,7 +43,7 @@ def test_archived_months_are_shown_as_any(staff, archived):
 
 
 def test_months_that_cannot_be_read_are_named(staff, archived):
-    remove_file(archived, "samples/month=2024-12/part-0002.parquet")
+    remove_file(archived, ArchiveFile.objects.get(month=date(2024, 12, 1)).path)
     api = Program(Client(), User.objects.create_superuser("olga"))
 
     answer = api.get(f"tweets/{TWEET}/history")

@@ -1,6 +1,7 @@
 """Facts and checkpoints beside the samples of a month: each tweet once, and as it is here."""
 
 import json
+from dataclasses import fields
 from datetime import UTC, date, datetime, timedelta
 
 import pytest
@@ -15,7 +16,16 @@ from tests.tweets.archive.companions import (
     posted_in_january,
     tracked_with_facts,
 )
-from tests.tweets.archive.samples import LATER, append, archive, as_others_read, fill, here
+from tests.tweets.archive.outside import files_in, put_file, remove_file
+from tests.tweets.archive.samples import (
+    LATER,
+    append,
+    archive,
+    as_others_read,
+    fill,
+    here,
+    on_both,
+)
 from trackers.ingest.sources.models import Source, SourceTweet
 from trackers.schedule.tweet_changes import untrack_tweets
 from trackers.tweets.archive.adopt import adopt
@@ -23,12 +33,11 @@ from trackers.tweets.archive.check import check
 from trackers.tweets.archive.erase import erase
 from trackers.tweets.archive.lease import rename_installation
 from trackers.tweets.archive.models import ArchiveFile, ArchiveMonth, CompanionFile, ErasedTweet
-from trackers.tweets.archive.store import Directory
 from trackers.tweets.models import Author, PackedSamples, Tweet, TweetText
 from tweetwatch.database import cursor
 from tweetwatch.pieces import Deadline
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), on_both]
 HOUR = timedelta(hours=1)
 
 
@@ -65,8 +74,7 @@ def test_facts_are_what_is_known_with_the_newest_sample(store):
     assert (resting["id"], resting["taken_at"], resting["likes"]) == (11, january, 11)
     assert resting["posted_at"] is resting["username"] is resting["kind"] is None
     assert (resting["state"], resting["sources"]) == ("unasked", [])
-    files = b"".join(path.read_bytes() for path in store.root.glob("facts/*/*"))
-    assert b"secret words" not in files
+    assert not any(b"secret words" in data for data in files_in(store).values())
 
 
 def test_tweet_that_was_measured_late_comes_with_its_samples(store):
@@ -124,9 +132,10 @@ def test_manifest_and_check_know_them(store):
     assert facts["columns"]["likes"]["sum"] == sum(row["likes"] for row in facts_in(store))
     assert [fault for _, fault in check(store) if fault] == []
 
-    path = store.root / checkpoints["path"]
-    path.with_name("part-0099.parquet").write_bytes(path.read_bytes())
-    (store.root / facts["path"]).unlink()
+    path = checkpoints["path"]
+    further = f"{path.rpartition('/')[0]}/part-0099.parquet"
+    put_file(store, further, files_in(store)[path])
+    remove_file(store, facts["path"])
     assert dict(check(store))[facts["path"]] == "It is missing."
     [fault] = [fault for path, fault in check(store) if path.endswith("part-0099.parquet")]
     assert fault.startswith("It does not count")
@@ -151,13 +160,13 @@ def test_untracked_tweets_leave_them(store):
 def test_tweet_that_is_untracked_while_its_facts_are_written_leaves_them(store):
     ids = tracked_with_facts(fill(months=[JANUARY]))
 
-    class Slow(Directory):
+    class Slow(type(store)):
         def open(self, path):
             if path.startswith("facts"):
                 untrack_tweets(ids[:1])
             return super().open(path)
 
-    archive(Slow(store.root))
+    archive(Slow(*(getattr(store, field.name) for field in fields(store))))
 
     assert [row.tweet_id for row in ErasedTweet.objects.all()] == ids[:1]
     erase(store, now=timezone.now() + HOUR, deadline=LATER)
