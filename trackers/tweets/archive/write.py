@@ -31,6 +31,7 @@ from trackers.tweets.archive.files import (
 )
 from trackers.tweets.archive.lease import ArchiveError, Lease, writing_to
 from trackers.tweets.archive.manifests import write_due_manifests
+from trackers.tweets.archive.merge import merge_small_files
 from trackers.tweets.archive.models import ArchiveFile
 from trackers.tweets.archive.proof import Contents
 from trackers.tweets.archive.store import Store, lacking_packages
@@ -79,6 +80,10 @@ def archive_months(
             write_due_manifests(store, lease.installation)
             if deadline.is_over:
                 return worked
+        merge_small_files(store, lease, deadline)
+        write_due_manifests(store, lease.installation)
+        # Those that were merged.
+        remove_unfinished(store)
         worked.is_done = True
     return worked
 
