@@ -22,6 +22,7 @@ from tests.tweets.archive.samples import (
     fill,
     here,
     histories_of,
+    on_both,
 )
 from trackers.tweets.archive.check import check
 from trackers.tweets.archive.erase import erase, note_erased
@@ -45,6 +46,7 @@ def in_parts(store, ids, parts=8):
         archive(store)
 
 
+@on_both
 def test_more_than_eight_parts_become_one(store):
     ids = fill(tweets=30, each=2_000, months=[JANUARY])
     archive(store)
@@ -66,6 +68,7 @@ def test_more_than_eight_parts_become_one(store):
     assert [fault for _, fault in check(store) if fault] == []
 
 
+@on_both
 def test_facts_are_merged_too(store):
     ids = fill(tweets=9, months=[JANUARY])
     for id in ids:
@@ -82,6 +85,7 @@ def test_facts_are_merged_too(store):
     assert [fault for _, fault in check(store) if fault] == []
 
 
+@on_both
 def test_tweet_that_was_removed_before_leaves_what_is_merged(store):
     ids = fill(tweets=3, months=[JANUARY])
     archive(store)
