@@ -67,6 +67,7 @@ from trackers.schedule.models import (
 from trackers.scores.models import Benchmark, BenchmarkAuthor, RecentRise, Score, ScoreRise
 from trackers.sets.leaderboards.models import LargeLeaderboard, Leaderboard
 from trackers.shares.models import Share, Sharing
+from trackers.standbys.models import PrimaryBeat
 from trackers.timelines.models import (
     BuiltHome,
     DeliveryMark,
@@ -195,6 +196,7 @@ __all__ = [
     "PollBucket",
     "Preferences",
     "PresenceCount",
+    "PrimaryBeat",
     "Project",
     "PushKey",
     "Queue",

@@ -33,6 +33,7 @@ from trackers.schedule.census import Census, census
 from trackers.schedule.intervals import Plan, current
 from trackers.schedule.models import Stretch
 from trackers.schedule.stretch.history import StretchSpan, by_time
+from trackers.standbys.reading import StandbyNow, standby_now
 from trackers.timelines.statistics import Timelines, timelines
 
 
@@ -93,6 +94,11 @@ class Status:
     def oldest_snapshot(self) -> Horizon:
         """Of the database's transactions."""
         return horizon()
+
+    @cached_property
+    def standby(self) -> StandbyNow | None:
+        """None: there is none to be read."""
+        return standby_now()
 
     @cached_property
     def days(self) -> StoredForecast:

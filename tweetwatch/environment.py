@@ -368,9 +368,9 @@ class Environment(environ.Env):
             refuse_setting(name, f"contains no PEM certificate ({path})", how)
         return str(path)
 
-    def database(self) -> dict[str, Any] | None:
-        """Django's settings for DATABASE_URL; None if unset: the embedded PostgreSQL is used."""
-        name, how = "DATABASE_URL", "DATABASE_URL=postgres://user:password@host:5432/tweetwatch"
+    def database(self, name: str) -> dict[str, Any] | None:
+        """Django's settings of the database at this address; None if it is unset."""
+        how = f"{name}=postgres://user:password@host:5432/tweetwatch"
         text = self.text(name)
         if not text:
             return None

@@ -12,6 +12,7 @@ from typing import Any
 from django.core.exceptions import ImproperlyConfigured
 
 from tweetwatch import environment, log_lines
+from tweetwatch.database_settings import POOL, STANDBY_POOL, connection_settings, read_settings
 from tweetwatch.login_settings import *  # noqa: F403
 
 BASE_DIR = Path(__file__).resolve().parent.parent
@@ -126,43 +127,28 @@ DATABASE_STATEMENT_TIMEOUT = env.number(
 )
 DATABASE_PREPARE = env.truth("DATABASE_PREPARE", default=True)
 
-_database = env.database() or {
-    # Started, or joined, when the first connection is made; see embedded_backend.
-    "ENGINE": "tweetwatch.embedded_backend",
-    "NAME": "tweetwatch",
-}
-_url_options: dict[str, Any] = _database.get("OPTIONS", {})
-_options: dict[str, Any] = {
-    **_url_options,
-    "application_name": "tweetwatch",
-    # A silent database is a lost connection after some 15 s, rather than a worker that hangs.
-    "connect_timeout": 5,
-    "keepalives_idle": 5,
-    "keepalives_interval": 5,
-    "keepalives_count": 2,
-    "tcp_user_timeout": 15000,
-    # The claim and the save are planned once per connection instead of once per batch.
-    "prepare_threshold": 3 if DATABASE_PREPARE else None,
-    # A forgotten open transaction keeps VACUUM from removing dead rows; a page must not take longer
-    # than people wait for it.
-    "options": f"{_url_options.get('options', '')} -c idle_in_transaction_session_timeout=60s"
-    f" -c statement_timeout={DATABASE_STATEMENT_TIMEOUT}s".strip(),
-}
-if DATABASE_POOL:
-    # A page says that the database is away before its browser gives up on it (answers.js). While it
-    # is away, each request makes new attempts: older ones wait twice as long each time.
-    _options["pool"] = {"min_size": 1, "max_size": 8, "timeout": 3, "reconnect_timeout": 3}
 DATABASES = {
-    "default": {
-        **_database,
-        "OPTIONS": _options,
-        # A plain connection for the life of the process; the pool keeps its own.
-        "CONN_MAX_AGE": 0 if DATABASE_POOL else None,
-        "CONN_HEALTH_CHECKS": DATABASE_POOL,
-        "ATOMIC_REQUESTS": False,
-        "DISABLE_SERVER_SIDE_CURSORS": not DATABASE_PREPARE,
-    }
+    "default": connection_settings(
+        # The embedded one is started, or joined, when the first connection is made.
+        env.database("DATABASE_URL")
+        or {"ENGINE": "tweetwatch.embedded_backend", "NAME": "tweetwatch"},
+        pool=POOL if DATABASE_POOL else None,
+        statement_timeout=DATABASE_STATEMENT_TIMEOUT,
+        prepare=DATABASE_PREPARE,
+    )
 }
+# A standby for what only reads, and a server for exports (trackers/standbys). Not among DATABASES:
+# nothing chooses one by its name.
+READ_DATABASE = read_settings(
+    env.database("DATABASE_READ_URL"),
+    pool=STANDBY_POOL,
+    statement_timeout=DATABASE_STATEMENT_TIMEOUT,
+    prepare=DATABASE_PREPARE,
+)
+EXPORT_DATABASE = read_settings(
+    env.database("DATABASE_EXPORT_URL"), statement_timeout=0, prepare=DATABASE_PREPARE
+)
+READ_LAG_MOST = env.seconds("READ_LAG_MOST", default=10, least=1, most=3600)
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 # Applications: trackers comes before django_q, so that its `qcluster` command wins.
@@ -206,6 +192,7 @@ MIDDLEWARE = [
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "allauth.account.middleware.AccountMiddleware",
+    "trackers.standbys.requests.PlaceMiddleware",
     "trackers.dashboards.access.SignedInMiddleware",
     "trackers.dashboards.account.times.TimesMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
@@ -322,6 +309,7 @@ _installation = blake2b(SECRET_KEY.encode(), digest_size=4).hexdigest()
 SESSION_ENGINE = "trackers.tokens.session_store"
 SESSION_COOKIE_NAME = f"tweetwatch_session_{_installation}"
 CSRF_COOKIE_NAME = f"tweetwatch_csrf_{_installation}"
+PLACE_COOKIE_NAME = f"tweetwatch_place_{_installation}"
 MESSAGE_COOKIE_NAME = f"tweetwatch_messages_{_installation}"
 MESSAGE_STORAGE = "tweetwatch.http.message_cookies.MessageStorage"
 CSRF_FAILURE_VIEW = "tweetwatch.http.origins.forged"

@@ -10,6 +10,7 @@ from django.contrib.auth.models import User
 from tests.conftest import CHROMIUM
 from tests.environment.proxies import PROXIES
 from tests.factories import TweetFactory, TweetUpdateFactory, id_born
+from tests.standbys.fence import pages_only_read  # noqa: F401
 from trackers.listing import search, sorts
 from trackers.tweets.kinds import PostKind
 from trackers.tweets.models import METRICS, Author, TweetText

@@ -13,6 +13,7 @@ from pydantic import StringConstraints
 from trackers.api.wire.auth import VIEW_TWEETS, require_permission
 from trackers.api.wire.fields import MAX_IDS_IN_ADDRESS, ids_of
 from trackers.listing.export import export_tweets
+from trackers.standbys.reading import read_for_export
 from trackers.tweets.archive.models import ArchiveFile
 from trackers.tweets.checkpoints.export import export_checkpoints
 from trackers.tweets.export import Format, export_samples
@@ -75,7 +76,7 @@ def _export_response(
 
     def answer() -> StreamingHttpResponse:
         return StreamingHttpResponse(
-            export(chosen, format=form),
+            read_for_export(export(chosen, format=form)),
             content_type=FORMS[form].content_type,
             headers=file_headers(what, form),
         )

@@ -35,6 +35,7 @@ from trackers.api.wire.auth import Bearer
 from trackers.api.wire.errors import NOWHERE, handle_errors
 from trackers.api.wire.parameters import refuse_unknown_parameters
 from trackers.api.wire.responses import answers_in_json
+from trackers.standbys.requests import call_on_standby
 from tweetwatch.http.json_bodies import StrictJson
 from tweetwatch.http.problems import problem
 
@@ -54,6 +55,9 @@ api = Api(
 )
 handle_errors(api)
 api.add_decorator(refuse_unknown_parameters)
+# Their GETs only read. Tokens, homes, timelines, events and operations are the primary's.
+for router in (many, single, authors.router, sources.router, sets.router, leaderboards.router):
+    router.add_decorator(call_on_standby)
 api.add_router("/tweets", many)
 api.add_router("/tweets", single)
 api.add_router("/authors", authors.router)

@@ -16,6 +16,7 @@ from trackers.dashboards.tweet_rows import tweet_rows
 from trackers.dashboards.words import commas
 from trackers.ingest.sources.models import Source
 from trackers.schedule.intervals import Plan, current
+from trackers.standbys.requests import on_standby
 from trackers.tweets.labels import LABELS
 from trackers.tweets.models import Author, Tweet
 from trackers.tweets.posted import MAX_COUNTED_TWEETS, count_tracked
@@ -25,6 +26,7 @@ _TWEETS_SHOWN = 20
 
 @require_safe
 @needs(VIEW_TWEETS)
+@on_standby
 def author(request: HttpRequest, id: int) -> HttpResponse:
     author = _get_author(id)
     now, plan = current()

@@ -18,6 +18,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 from psycopg_pool import PoolTimeout
 
+from trackers.standbys.reading import standby_now
 from tweetwatch.database import LOST
 from tweetwatch.schema import UnfitDatabaseError, lacking_migrations
 
@@ -70,7 +71,11 @@ def _readiness() -> HttpResponse:
         return _unready(_MIGRATIONS_LACKING.format(lacking))
     age = max(timezone.now() - seen, timedelta(0)) if seen else None
     age_seconds = round(age.total_seconds(), 1) if age is not None else None
-    return JsonResponse({"ready": True, "worker_seen_seconds": age_seconds})
+    answer: dict[str, object] = {"ready": True, "worker_seen_seconds": age_seconds}
+    if standby := standby_now():
+        # Without one the primary answers all.
+        answer["standby"] = standby.why or "read"
+    return JsonResponse(answer)
 
 
 def _ask_state() -> tuple[bool, datetime | None]:

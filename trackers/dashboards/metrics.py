@@ -63,6 +63,7 @@ class AllMetrics(Collector):
         yield _gauge("oldest_snapshot_seconds", "Age of the oldest snapshot in the database.").add(
             [], status.oldest_snapshot.seconds
         )
+        yield from _standby_metrics(status)
 
 
 class GaugeFamily(GaugeMetricFamily):
@@ -94,6 +95,16 @@ def _pausing_metrics(status: Status) -> Iterator[Metric]:
     yield _gauge("paused_all", "1 while a person has paused everything.").add([], bool(pause))
     since = _gauge("paused_all_since_timestamp_seconds", "Since when everything is paused.")
     yield since.add([], pause.since.timestamp()) if pause else since
+
+
+def _standby_metrics(status: Status) -> Iterator[Metric]:
+    if (standby := status.standby) is None:
+        return
+    yield _gauge("standby_read", "1 while pages are read from the standby.").add(
+        [], not standby.why
+    )
+    lag = _gauge("standby_lag_seconds", "How far the standby is behind the primary.")
+    yield lag if standby.lag_seconds is None else lag.add([], standby.lag_seconds)
 
 
 def _queue_metrics(status: Status) -> Iterator[Metric]:

@@ -15,6 +15,7 @@ from trackers.jobs.models import PausedAll, Queue
 from trackers.jobs.observed.models import Worker
 from trackers.money.summary import MoneySummary
 from trackers.schedule.stretch.words import room, sentences
+from trackers.standbys.reading import StandbyNow
 from trackers.status import Status
 from trackers.timelines.statistics import Timelines
 from tweetwatch import VERSION
@@ -42,6 +43,7 @@ def status_json() -> dict[str, Any]:
         "batch_fill": queue.batch_fill,
         "catch_up_seconds": _whole_seconds(status.catch_up.length),
         "oldest_snapshot_seconds": status.oldest_snapshot.seconds,
+        "standby": _standby_json(status.standby),
         "isolated": queue.isolated,
         "gone": tweets.gone,
         "unreadable": tweets.unreadable,
@@ -65,6 +67,11 @@ def _pause_json(pause: PausedAll | None) -> dict[str, Any] | None:
     if pause is None:
         return None
     return {"since": iso(pause.since), "by": pause.by, "reason": pause.because}
+
+
+def _standby_json(standby: StandbyNow | None) -> dict[str, Any] | None:
+    """None: nothing is read from a standby by its settings."""
+    return {"lag_seconds": standby.lag_seconds, "why": standby.why} if standby else None
 
 
 def _days_json(status: Status) -> dict[str, Any]:

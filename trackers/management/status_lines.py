@@ -45,6 +45,8 @@ def status_lines(figures: Figures) -> Iterator[str]:
         yield _labelled_line("Caught up", f"in {length_text(figures['catch_up_seconds'])}")
     yield _labelled_line("Counted", _time_text(figures["taken_at"]))
     yield _labelled_line("Version", figures["version"])
+    if standby := figures["standby"]:
+        yield _labelled_line("Standby", _standby_text(**standby))
     yield from _day_lines(figures["days"])
     yield _labelled_line("Stretch", " ".join(figures["stretch"]["why"]))
     yield ""
@@ -186,6 +188,12 @@ def _subscriber_row(row: Figures) -> Sequence[str]:
         _words_if_any(row["queued"], "queued"),
         _words_if_any(row["dropped"], "dropped"),
     )
+
+
+def _standby_text(lag_seconds: float | None, why: str) -> str:
+    if why:
+        return f"not read. {why}"
+    return f"read, {lag_seconds:.1f} s behind"
 
 
 def _words_if_any(count: int, many: str, one: str = "") -> str:

@@ -106,6 +106,9 @@ class ApiUse(models.Model):
     token = models.OneToOneField(ApiToken, on_delete=models.CASCADE, primary_key=True)
     begun_at = models.DateTimeField()
     used = models.IntegerField()
+    # How far the log went in what it has seen or changed (`standbys.places`); null: unknown.
+    timeline = models.IntegerField(null=True)
+    lsn = models.BigIntegerField(null=True)
 
     def __str__(self) -> str:
         return f"{self.used} of {self.token_id}"

@@ -305,7 +305,7 @@ def test_the_folder_of_a_socket_may_be_written_as_the_host():
     env = environment.Environment()
     env.ENVIRON = {"DATABASE_URL": "postgresql://ours:p%2Fw@%2FVar%2Frun:5433/name"}
 
-    found = env.database()
+    found = env.database("DATABASE_URL")
 
     assert [found[one] for one in ("HOST", "PORT", "USER", "PASSWORD", "NAME")] == [
         "/Var/run", 5433, "ours", "p/w", "name",

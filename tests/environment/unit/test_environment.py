@@ -28,7 +28,7 @@ def read(tmp_path):
 
 def database(url, monkeypatch):
     monkeypatch.setenv("DATABASE_URL", url)
-    return Environment().database()
+    return Environment().database("DATABASE_URL")
 
 
 @pytest.mark.parametrize("key", [f"${KEY}", f"ab$HOME{KEY}", f"ab#cd{KEY}", f"ab #cd{KEY}"])

@@ -21,7 +21,7 @@ from django.urls import Resolver404, resolve
 from tests.api.conftest import end
 from tests.pages.browser.test_axe import filled
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("pages_only_read")]
 
 ODD = [
     ("empty", b""),

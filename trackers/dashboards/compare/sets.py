@@ -24,6 +24,7 @@ from trackers.sets.compared import MAX_BY_AGE, ComparedSet, compared_set
 from trackers.sets.kinds import SetKind, TweetSet, find_set
 from trackers.sets.periods import Period
 from trackers.sets.words import AGE_LABELS, PERIOD_LABELS, Card, cards_of, span_words
+from trackers.standbys.requests import on_standby
 from trackers.tweets.checkpoints.ages import AGES
 from trackers.tweets.labels import LABELS
 from tweetwatch import notation
@@ -52,6 +53,7 @@ class SetComparison:
 
 @require_safe
 @needs(VIEW_TWEETS)
+@on_standby
 def compare_sets(request: HttpRequest) -> HttpResponse:
     now, _ = current()
     comparison = _read_sets(request, now=now)
@@ -88,6 +90,7 @@ def compare_sets(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 @needs(VIEW_TWEETS)
+@on_standby
 def sets_chart(request: HttpRequest, chart: str, form: str) -> HttpResponseBase:
     """One of _CHARTS as a picture, or what it shows as a table."""
     if chart not in _CHARTS:

@@ -46,6 +46,7 @@ from trackers.dashboards.exports import as_file
 from trackers.ingest.sources.models import Source, SourceTweet
 from trackers.schedule.intervals import Plan, current, usual_interval
 from trackers.scores.rule import MAX_POSTS
+from trackers.standbys.requests import on_standby
 from trackers.tweets.checkpoints.read import checkpoints_of
 from trackers.tweets.growth.at_ages import Born, at_ages
 from trackers.tweets.growth.earlier import of_author, of_these
@@ -89,6 +90,7 @@ class Comparison:
 
 @require_safe
 @needs(VIEW_TWEETS)
+@on_standby
 def compare_page(request: HttpRequest) -> HttpResponse:
     comparison = _read_comparison(request.GET)
     asked, label = comparison.asked, LABELS[comparison.asked.metric]
@@ -128,6 +130,7 @@ def compare_page(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 @needs(VIEW_TWEETS)
+@on_standby
 def compare_series(request: HttpRequest) -> JsonResponse:
     """Of each tweet what was measured, and of each band its middle, by `ages` in minutes since the
     posting; a value is null where a gap begins."""
@@ -144,6 +147,7 @@ def compare_series(request: HttpRequest) -> JsonResponse:
 
 @require_safe
 @needs(VIEW_TWEETS)
+@on_standby
 def compare_chart(request: HttpRequest, form: str) -> HttpResponseBase:
     """The chart as a picture, or what it shows as a table."""
     if form not in PICTURES:
@@ -228,6 +232,7 @@ def _band_json(crowd: Crowd, *, until: timedelta) -> BandJson:
 
 @require_safe
 @needs(VIEW_TWEETS)
+@on_standby
 def compare_file(request: HttpRequest, form: str) -> HttpResponseBase:
     """The curves, a line for each tweet and age; `measured_at` says how old a count was then. Then
     the tweets of each `band`, at the ages that are known of them."""

@@ -32,6 +32,7 @@ from trackers.sets.leaderboards.large import (
 )
 from trackers.sets.leaderboards.models import LargeLeaderboard
 from trackers.sets.leaderboards.rank import ranked
+from trackers.standbys.requests import on_standby
 from trackers.tweets.labels import LABELS
 from trackers.tweets.tags.names import offered_tags
 from tweetwatch import notation
@@ -50,6 +51,7 @@ _HEADS = {
 
 @require_safe
 @needs(VIEW_TWEETS)
+@on_standby
 def leaderboards(request: HttpRequest) -> HttpResponse:
     asked = _asked(request)
 
@@ -81,6 +83,7 @@ def leaderboards(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 @needs(VIEW_TWEETS)
+@on_standby
 def leaderboard_file(request: HttpRequest, form: str) -> HttpResponseBase:
     """All that are listed, in this order."""
     asked = _asked(request)

@@ -9,6 +9,7 @@ from datetime import UTC, datetime, timedelta
 from trackers.dashboards.charts.small import BarChart
 from trackers.dashboards.words import commas, format_bytes, lasting
 from trackers.jobs.observed.database import MAX_TABLES_SHOWN, Health, Horizon, PartitionsOf, Table
+from trackers.standbys.reading import StandbyNow
 from tweetwatch.partitions import DAY_SPAN, STAMP
 
 # Fewer dead rows are no trouble, whatever their share.
@@ -32,7 +33,12 @@ class Check:
 
 
 def checks(
-    health: Health, oldest: Horizon, wal: Sequence[int | None], *, now: datetime
+    health: Health,
+    oldest: Horizon,
+    wal: Sequence[int | None],
+    standby: StandbyNow | None,
+    *,
+    now: datetime,
 ) -> list[Check]:
     return [
         _oldest_transaction(oldest),
@@ -41,6 +47,7 @@ def checks(
         _wal_written(wal),
         _wal_kept(health),
         *_archiving(health),
+        *_standby(standby),
         _transaction_numbers(health),
         *_partitioning(health, now=now),
         _size_check(health),
@@ -107,6 +114,19 @@ def _wal_kept(health: Health) -> Check:
         _mood_above(health.slot_behind, warn=health.wal_most, bad=4 * health.wal_most),
         "WAL that a replication slot keeps from being removed. It may fill the disk.",
         f"Let the replica of the slot {health.slot} catch up, or drop the slot if it is not used.",
+    )
+
+
+def _standby(standby: StandbyNow | None) -> Iterator[Check]:
+    if standby is None:
+        return
+    lag = standby.lag_seconds
+    yield Check(
+        "Standby",
+        "not read" if standby.why else f"{lag:.1f} s behind",
+        "warn" if standby.why else "",
+        "The server of DATABASE_READ_URL, which answers pages that only read.",
+        f"{standby.why} Until it is back, the primary answers all pages.",
     )
 
 

@@ -137,7 +137,11 @@ def _database_context(status: Status) -> dict[str, object]:
     return {
         "health": database_health,
         "checks": checks(
-            database_health, status.oldest_snapshot, [written for _, written in wal], now=now
+            database_health,
+            status.oldest_snapshot,
+            [written for _, written in wal],
+            status.standby,
+            now=now,
         ),
         "wal": wal_chart(wal, now=now),
         "tables": large_tables(database_health),

@@ -19,6 +19,7 @@ from trackers.dashboards.parts import render_parts
 from trackers.dashboards.search import places, things
 from trackers.dashboards.search.found import Found, Group
 from trackers.jobs.pausing import paused_all
+from trackers.standbys.requests import on_standby
 from tweetwatch.time_limits import TookTooLong, limit_time
 
 Person = AbstractUser | AnonymousUser
@@ -29,6 +30,7 @@ _TIMEOUT = timedelta(seconds=1)
 
 @require_safe
 @needs(VIEW_TWEETS)
+@on_standby
 def search(request: HttpRequest) -> HttpResponse:
     typed = " ".join(request.GET.get("q", "").replace("\0", "")[:_MAX_LENGTH].split())
 

@@ -24,6 +24,7 @@ from trackers.sets.charts import SET_CHARTS
 from trackers.sets.kinds import SetKind, TweetSet, find_set, permission_for
 from trackers.sets.leaderboards.asked import WITHIN_KINDS
 from trackers.sets.period_figures import PeriodFigures, period_figures
+from trackers.standbys.requests import on_standby
 from trackers.tweets.labels import LABELS
 from tweetwatch import notation
 from tweetwatch.time_limits import TookTooLong
@@ -34,6 +35,7 @@ _TOO_MANY = "Other searches are running. Try again in a moment."
 
 @require_safe
 @needs(VIEW_TWEETS)
+@on_standby
 def set_page(request: HttpRequest, kind: str, key: str) -> HttpResponse:
     of = _get_set(request, kind, key)
     if of.key != key:
@@ -92,6 +94,7 @@ def _choices(of: TweetSet, asked: SetQuery, *, now: datetime) -> dict[str, objec
 
 @require_safe
 @needs(VIEW_TWEETS)
+@on_standby
 def set_chart(request: HttpRequest, kind: str, key: str, chart: str, form: str) -> HttpResponseBase:
     """One of SET_CHARTS as a picture, or what it shows as a table."""
     of = _get_set(request, kind, key)

@@ -19,9 +19,10 @@ from django.views.decorators.clickjacking import xframe_options_exempt
 from django.views.decorators.http import require_safe
 
 from trackers.dashboards.charts.pictures import PICTURES, as_picture
-from trackers.dashboards.shares.drawn import shared_view
+from trackers.dashboards.shares.drawn import SharedView, shared_view
 from trackers.shares.models import Share
 from trackers.shares.terms import find_share
+from trackers.standbys.reading import read
 from tweetwatch.http.client_addresses import client_address
 
 # Requests of one address in a minute, for all shares together.
@@ -70,7 +71,7 @@ def _page(name: str, context: dict[str, object], *, cached: str) -> HttpResponse
 @_public
 def share_page(request: HttpRequest, share: Share) -> HttpResponse:
     share.count_reader(now=timezone.now())
-    return _page("public", {"share": share, "view": shared_view(share)}, cached=_CACHED)
+    return _page("public", {"share": share, "view": _view_of(share)}, cached=_CACHED)
 
 
 @csp_update({"frame-ancestors": settings.SHARE_FRAME_ANCESTORS})
@@ -78,7 +79,7 @@ def share_page(request: HttpRequest, share: Share) -> HttpResponse:
 @_public
 def share_embed(request: HttpRequest, share: Share) -> HttpResponse:
     """One chart, for the frame of another site."""
-    view = shared_view(share)
+    view = _view_of(share)
     name = next(iter(view.charts), "")
     context = {"share": share, "view": view, "name": name, "alt": view.alts.get(name, "")}
     return _page("embed", context, cached=_CACHED)
@@ -86,12 +87,17 @@ def share_embed(request: HttpRequest, share: Share) -> HttpResponse:
 
 @_public
 def share_picture(request: HttpRequest, share: Share, name: str, form: str) -> HttpResponseBase:
-    view = shared_view(share)
+    view = _view_of(share)
     if name not in view.charts or form not in PICTURES:
         raise Http404("There is no such picture.")
     answer = as_picture(request, view.charts[name], form, name=f"tweetwatch-{name}")
     answer["Cache-Control"] = f"public, max-age={_PICTURE_SECONDS}"
     return answer
+
+
+def _view_of(share: Share) -> SharedView:
+    view, _place = read(lambda: shared_view(share))
+    return view
 
 
 def _is_too_often(request: HttpRequest) -> bool:

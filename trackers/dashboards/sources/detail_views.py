@@ -28,6 +28,7 @@ from trackers.ingest.sources.naming import short
 from trackers.ingest.sources.status import SourceStatus, source_statuses
 from trackers.schedule.intervals import Plan, current
 from trackers.schedule.models import BulkAct
+from trackers.standbys.requests import on_standby
 from trackers.tweets.labels import LABELS
 from trackers.tweets.models import Author, Tweet
 from trackers.tweets.snowflake import born_at
@@ -79,6 +80,7 @@ _PURPOSES: dict[Purpose, str] = {
 
 @require_safe
 @needs(VIEW_SOURCES, rows=VIEW_TWEETS)
+@on_standby
 def source_page(request: HttpRequest, id: int) -> HttpResponse:
     source = get_source(id)
     now, plan = current()
@@ -243,6 +245,7 @@ def _account_of(source: Source) -> Author | None:
 
 @require_safe
 @needs(VIEW_SOURCES)
+@on_standby
 def source_days(request: HttpRequest, id: int, form: str) -> HttpResponseBase:
     """All that are kept: three months."""
     days = days_of(get_source(id).pk, since=date.min)

@@ -19,6 +19,7 @@ from trackers.ingest.sources.forms import SourceForm
 from trackers.ingest.sources.models import Source
 from trackers.ingest.sources.status import source_statuses
 from trackers.schedule.intervals import current
+from trackers.standbys.requests import on_standby
 
 # The page is reloaded every few seconds; the admin has paging and a search.
 MAX_SOURCES = 200
@@ -28,6 +29,7 @@ _MAX_FILES = 20
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @needs(VIEW_SOURCES)
+@on_standby
 def sources(request: HttpRequest) -> HttpResponse:
     """Its part `cost`: what the source in the form would cost as filled in now."""
     form = SourceForm(request.POST) if request.method == "POST" else SourceForm()

@@ -44,6 +44,7 @@ from trackers.dashboards.tweets.outlook import ahead_of
 from trackers.notes.models import Note, notes_of
 from trackers.schedule.intervals import Plan, current
 from trackers.scores.rule import MINIMUMS
+from trackers.standbys.requests import on_standby
 from trackers.tweets.labels import LABELS
 from trackers.tweets.models import Tweet
 from tweetwatch.notation import to_the_minute
@@ -51,6 +52,7 @@ from tweetwatch.notation import to_the_minute
 
 @require_safe
 @needs(VIEW_TWEETS)
+@on_standby
 def series_json(request: HttpRequest, id: int) -> JsonResponse:
     tweet = get_tweet(id)
     now, plan = current()
@@ -63,6 +65,7 @@ def series_json(request: HttpRequest, id: int) -> JsonResponse:
 
 @require_safe
 @needs(VIEW_TWEETS)
+@on_standby
 def chart_file(request: HttpRequest, id: int, form: str) -> HttpResponseBase:
     """The chart as a picture, or what it shows as a table."""
     if form not in PICTURES:
@@ -174,6 +177,7 @@ def _asked_points(request: HttpRequest) -> int:
 
 @require_safe
 @needs(VIEW_TWEETS)
+@on_standby
 def samples_file(request: HttpRequest, id: int, form: str) -> HttpResponseBase:
     """What the table shows, all of it: without a query the whole history, a line per run, as
     `manage.py export samples` writes it."""

@@ -39,6 +39,7 @@ from trackers.dashboards.words import commas, signed
 from trackers.ingest.sources.models import SourceTweet
 from trackers.schedule.intervals import Plan, current
 from trackers.sets.kinds import SetKind
+from trackers.standbys.requests import on_standby
 from trackers.tweets.history import Run
 from trackers.tweets.labels import LABELS
 from trackers.tweets.models import Tweet, TweetVersion
@@ -80,6 +81,7 @@ class Fact:
 
 @require_safe
 @needs(VIEW_TWEETS)
+@on_standby
 def tweet(request: HttpRequest, id: int) -> HttpResponse:
     """Its part `now` is what is new for a page that shows `version`; 204, which changes nothing, if
     there is nothing.

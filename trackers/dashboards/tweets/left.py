@@ -22,6 +22,7 @@ from trackers.dashboards.words import commas
 from trackers.ingest.files.lookups import lookups_of
 from trackers.ingest.files.models import Import
 from trackers.listing.query import parse_id
+from trackers.standbys.requests import on_standby
 from trackers.tweets.lookups import Lookups
 from trackers.tweets.presence import Presence, Presences, presences
 from trackers.tweets.tags.lookups import lookups_of_tag
@@ -72,6 +73,7 @@ class Left:
 
 @require_safe
 @needs(VIEW_TWEETS)
+@on_standby
 def what_is_left(request: HttpRequest) -> HttpResponse:
     of = _asked_for(request)
     lookups = _lookups_of(of)
@@ -89,6 +91,7 @@ def what_is_left(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 @needs(VIEW_TWEETS)
+@on_standby
 def presences_file(request: HttpRequest, form: str) -> HttpResponseBase:
     of = _asked_for(request)
     lookups = _lookups_of(of)

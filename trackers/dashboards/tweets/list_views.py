@@ -38,6 +38,7 @@ from trackers.listing.sorts import Unsorted, sorted_page
 from trackers.roles import gives_access
 from trackers.saved_views.models import SavedView
 from trackers.schedule.intervals import Plan, current
+from trackers.standbys.requests import on_standby
 from trackers.tweets.gains.models import Gain
 from trackers.tweets.labels import LABELS
 from trackers.tweets.presence import Presence
@@ -69,6 +70,7 @@ _NAMED_FIELDS = (
 
 @require_safe
 @needs(VIEW_TWEETS)
+@on_standby
 def tweet_list(request: HttpRequest) -> HttpResponse:
     """Its parts: the `rows`, for a tick, and all that was `found`, for a search."""
     asked = _asked(request)
@@ -244,6 +246,7 @@ def _an_hour(row: Gain) -> str:
 
 @require_safe
 @needs(VIEW_TWEETS)
+@on_standby
 def tweets_file(request: HttpRequest, form: str) -> HttpResponseBase:
     """Named after a view of the person's, or of a team, that asks for the same."""
     now, _ = current()

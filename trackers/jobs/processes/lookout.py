@@ -20,6 +20,7 @@ from trackers.jobs.processes import heartbeats
 from trackers.jobs.processes.channel import Channel
 from trackers.jobs.processes.heartbeats import SignOfLife
 from trackers.jobs.processes.watchdog import Watchdog
+from trackers.standbys.beat import BEAT_EVERY, beat_of_primary, is_read_elsewhere
 
 logger = logging.getLogger(__name__)
 
@@ -62,8 +63,13 @@ class Lookout(threading.Thread):
     def run(self) -> None:
         connection = short_connection()
         self._look(connection)
-        while not self._end.wait(self._every):
-            self._look(connection)
+        look_at = time.monotonic() + self._every
+        while not self._end.wait(self._pause(look_at)):
+            if is_read_elsewhere():
+                self._beat_of_primary(connection)
+            if time.monotonic() >= look_at:
+                self._look(connection)
+                look_at = time.monotonic() + self._every
         with suppress(Exception):
             heartbeats.delete_cluster(connection, self._cluster)
         with suppress(Exception):
@@ -73,6 +79,18 @@ class Lookout(threading.Thread):
         """Remove the cluster's rows and end; to be called when its processes are gone."""
         self._end.set()
         self.join(_MAX_FAREWELL)
+
+    def _pause(self, look_at: float) -> float:
+        left = max(0.0, look_at - time.monotonic())
+        return min(left, BEAT_EVERY) if is_read_elsewhere() else left
+
+    def _beat_of_primary(self, connection: BaseDatabaseWrapper) -> None:
+        """If it fails, standbys count as behind, and the next look says why."""
+        try:
+            beat_of_primary(connection)
+        except Exception:
+            with suppress(Exception):
+                connection.close()
 
     def _look(self, connection: BaseDatabaseWrapper) -> None:
         try:

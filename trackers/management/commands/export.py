@@ -12,6 +12,7 @@ from tqdm import tqdm
 from trackers.ingest.files.lines import id_of
 from trackers.listing.export import export_tweets
 from trackers.management.pageless import PagelessCommand
+from trackers.standbys.reading import read_for_export
 from trackers.tweets.archive.models import ArchiveFile
 from trackers.tweets.checkpoints.export import export_checkpoints
 from trackers.tweets.export import export_samples
@@ -42,7 +43,8 @@ class Command(PagelessCommand):
         # Lines that go to the terminal are progress enough.
         is_shown = sys.stderr.isatty() and not sys.stdout.isatty()
         with tqdm(unit=" lines", unit_scale=True, disable=not is_shown) as bar:
-            for block in EXPORTS[options["what"]](ids, format=options["format"]):
+            blocks = EXPORTS[options["what"]](ids, format=options["format"])
+            for block in read_for_export(blocks):
                 out.write(block)
                 bar.update(block.count(b"\n"))
         out.flush()

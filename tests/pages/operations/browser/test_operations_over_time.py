@@ -130,7 +130,7 @@ HEALTHY = {
 
 def verdicts(oldest=0.0, **given):
     health = Health(**{**HEALTHY, **given})
-    found = checks(health, Horizon(oldest, 7, "psql"), [1024, None], now=AT)
+    found = checks(health, Horizon(oldest, 7, "psql"), [1024, None], None, now=AT)
     return {one.label: (one.mood, one.value, one.advice) for one in found}
 
 

@@ -1,0 +1,273 @@
+"""Pages and the API on standbys that follow a primary: real servers, a cluster, and gunicorn."""
+
+from __future__ import annotations
+
+import re
+from contextlib import ExitStack, contextmanager
+from tempfile import TemporaryDirectory
+
+import pytest
+import requests
+from django.contrib.auth.hashers import PBKDF2PasswordHasher
+
+from tests.api.server import TOKEN, serving
+from tests.flows.conftest import Product, wait_until
+from tests.postgres_server import PostgresServer
+
+PASSWORD = "a-long-password-of-ada"
+# As the server has it; tests have a quicker one.
+ENCODED = PBKDF2PasswordHasher().encode(PASSWORD, "salt", iterations=1000)
+TWEETS = 3
+LONG = {"READ_LAG_MOST": "3600"}
+FROM_PRIMARY, AGAIN = "everything is read from the primary", "the standby is read again"
+
+
+def text(number):
+    return f"text number {number}"
+
+
+def url_of(*servers, how=""):
+    hosts = ",".join(f"127.0.0.1:{server.port}" for server in servers)
+    return f"postgres://tw@{hosts}/tw{how}"
+
+
+class Reader:
+    """A person with a browser, or a program with a token."""
+
+    def __init__(self, port):
+        self.url = f"http://127.0.0.1:{port}"
+        self.session = requests.Session()
+        self.session.headers["Host"] = "localhost"
+
+    def get(self, path, **headers):
+        return self.session.get(f"{self.url}{path}", headers=headers, timeout=60)
+
+    def post(self, path, page, **values):
+        """A form of that page."""
+        [token, *_] = re.findall('name="csrfmiddlewaretoken" value="([^"]+)"', self.get(page).text)
+        return self.session.post(
+            f"{self.url}{path}", {**values, "csrfmiddlewaretoken": token}, timeout=60
+        )
+
+    def sign_in(self):
+        answer = self.post("/login/", "/login/", username="ada", password=PASSWORD)
+        assert "/login/" not in answer.url
+        return self
+
+    def text_in_api(self, id):
+        answer = self.get(f"/api/v1/tweets/{id}", Authorization=f"Bearer {TOKEN}")
+        assert answer.status_code == 200, answer.text
+        return answer.json()["text"]
+
+    def text_on_page(self, id):
+        answer = self.get(f"/tweets/{id}/")
+        assert answer.status_code == 200, answer.text
+        return re.search("text number [0-9]+", answer.text)[0]
+
+    def standby(self):
+        answer = self.get("/readyz")
+        assert answer.status_code == 200
+        return answer.json().get("standby")
+
+
+class Ground:
+    """A primary, two standbys, a product with three tweets, and a cluster that beats."""
+
+    def __init__(self, stack, x, logs):
+        self.stack, self.logs = stack, logs
+        self.primary, *self.standbys = (
+            PostgresServer(stack.enter_context(TemporaryDirectory())) for _ in range(3)
+        )
+        for server in (*self.standbys, self.primary):
+            stack.callback(server.stop)
+        self.primary.create()
+        for standby in self.standbys:
+            standby.follow(f"host=127.0.0.1 port={self.primary.port}")
+        self.read_url = url_of(*self.standbys)
+        self.product = Product(url_of(self.primary), x, logs)
+        self.product.environment["DATABASE_READ_URL"] = self.read_url
+        stack.callback(self.product.end)
+        migrated = self.product.manage("migrate")
+        assert migrated.returncode == 0, migrated.stderr
+        self.ids = x.ids(TWEETS)
+        given = "\n".join(map(str, self.ids))
+        assert self.product.manage_json("track", "-", "--yes", stdin=given)["tracked"] == TWEETS
+        self.product.start_cluster(workers=1)
+
+    @contextmanager
+    def web(self, database=None, **settings):
+        """Once the standby is read."""
+        self.log = self.logs / "web.log"
+        given = {"DATABASE_READ_URL": self.read_url, "LOG_LEVEL": "INFO", **settings}
+        with serving(database or url_of(self.primary), self.log, **given) as server:
+            self.product.sql("UPDATE auth_user SET password = %s", ENCODED)
+            reader = Reader(server.port)
+            wait_until(lambda: reader.standby() == "read", what="the standby is read")
+            yield server.port
+
+    def write(self, number):
+        """Behind the back of the programs, who then have seen nothing of it."""
+        self.product.sql(
+            "INSERT INTO trackers_tweettext (tweet_id, text, lang, edit_history)"
+            " SELECT id, %s, '', '{}' FROM trackers_tweet"
+            " ON CONFLICT (tweet_id) DO UPDATE SET text = excluded.text",
+            text(number),
+        )
+
+    def logged(self, sentence):
+        return self.log.read_text().count(sentence)
+
+    def pause(self, *standbys):
+        """They have all that the primary has, and nothing more comes."""
+        for standby in standbys:
+            wait_until(lambda: is_as_far(self.primary, standby), what="the standby has it all")  # noqa: B023
+            with standby.connect() as admin:
+                admin.execute("SELECT pg_wal_replay_pause()")
+            wait_until(lambda: is_paused(standby), what="it is paused")  # noqa: B023
+
+    def go_on(self, *standbys):
+        for standby in standbys:
+            with standby.connect() as admin:
+                admin.execute("SELECT pg_wal_replay_resume()")
+
+
+@pytest.fixture
+def ground(fakex, tmp_path):
+    with ExitStack() as stack:
+        yield Ground(stack, fakex, tmp_path)
+
+
+def test_a_reader_who_has_seen_no_more_reads_a_standby(ground):
+    id, standby = ground.ids[0], ground.standbys[0]
+    ground.write(1)
+    with ground.web(DATABASE_READ_URL=url_of(standby), **LONG) as port:
+        person, program = Reader(port).sign_in(), Reader(port)
+        assert person.text_on_page(id) == program.text_in_api(id) == text(1)
+        ground.pause(standby)
+        ground.write(2)
+        assert program.text_in_api(id) == text(1)
+        assert person.text_on_page(id) == text(1)
+
+        # Whoever changes something sees it, and all that there is by then.
+        assert person.post(f"/tweets/{id}/tag", f"/tweets/{id}/", tag="seen").status_code == 200
+        assert "seen" in person.get(f"/tweets/{id}/").text
+        assert person.text_on_page(id) == text(2)
+        # Others do not wait for that.
+        assert program.text_in_api(id) == text(1)
+
+        ground.go_on(standby)
+        wait_until(lambda: program.text_in_api(id) == text(2), what="the standby has it, too")
+
+
+def test_two_standbys_of_different_lag_never_take_a_reader_back(ground):
+    id = ground.ids[0]
+    ground.write(1)
+    with ground.web(**LONG) as port:
+        person, program = Reader(port).sign_in(), Reader(port)
+        ground.pause(ground.standbys[1])
+        ground.write(2)
+
+        seen = [program.text_in_api(id) for _ in range(60)]
+        assert seen == sorted(seen)
+        assert seen[-1] == text(2)
+        assert {program.text_in_api(id) for _ in range(60)} == {text(2)}
+        pages = [person.text_on_page(id) for _ in range(40)]
+        assert pages == sorted(pages)
+
+
+def test_far_behind_it_is_not_read_until_it_is_near_again(ground):
+    id = ground.ids[0]
+    ground.write(1)
+    with ground.web(READ_LAG_MOST="2") as port:
+        reader = Reader(port)
+        assert reader.text_in_api(id) == text(1)
+        ground.pause(*ground.standbys)
+        ground.write(2)
+
+        wait_until(lambda: reader.text_in_api(id) == text(2), what="the primary answers")
+        wait_until(lambda: "behind" in reader.standby(), what="/readyz says so")
+        status = ground.product.manage_json("status")["standby"]
+        assert status["lag_seconds"] > 0
+        assert {reader.text_in_api(id) for _ in range(20)} == {text(2)}
+        assert ground.logged(FROM_PRIMARY) == 1
+
+        ground.go_on(*ground.standbys)
+        wait_until(lambda: reader.standby() == "read", what="it is near again")
+        wait_until(lambda: reader.text_in_api(id) and ground.logged(AGAIN), what="it is read again")
+        assert (ground.logged(FROM_PRIMARY), ground.logged(AGAIN)) == (1, 1)
+
+
+def test_while_standbys_die_and_come_back_no_page_fails(ground):
+    id = ground.ids[0]
+    ground.write(1)
+    with ground.web(**LONG) as port:
+        reader, person = Reader(port), Reader(port).sign_in()
+        assert reader.text_in_api(id) == text(1)
+        for standby in ground.standbys:
+            standby.kill()
+            for _ in range(20):
+                assert reader.text_in_api(id) == text(1)
+                assert person.text_on_page(id) == text(1)
+        assert reader.standby() == "It cannot be reached."
+        assert ground.logged(FROM_PRIMARY) == 1
+
+        for standby in ground.standbys:
+            standby.start()
+        wait_until(lambda: reader.standby() == "read", what="it is back")
+        wait_until(lambda: reader.text_in_api(id) and ground.logged(AGAIN), what="it is read again")
+
+
+def test_exports_read_a_server_of_their_own(ground):
+    standby = ground.standbys[0]
+    ground.write(1)
+    ground.pause(standby)
+    ground.write(2)
+    with ground.web(DATABASE_EXPORT_URL=url_of(standby)) as port:
+        address = f"http://127.0.0.1:{port}/api/v1/exports/tweets"
+        headers = {"Host": "localhost", "Authorization": f"Bearer {TOKEN}"}
+        # The token came later than the server's log has gone.
+        sent = requests.get(address, headers=headers, timeout=60).text
+    printed = ground.product.manage("export", "tweets").stdout
+    ground.product.environment["DATABASE_EXPORT_URL"] = url_of(standby)
+    printed_there = ground.product.manage("export", "tweets").stdout
+    assert [sent.count(text(1)), printed_there.count(text(1))] == [TWEETS, TWEETS]
+    assert printed.count(text(2)) == TWEETS
+
+
+def test_after_a_promotion_the_other_primarys_standby_is_not_read(ground):
+    id = ground.ids[0]
+    first, second = ground.standbys
+    ground.write(1)
+    url = url_of(ground.primary, first, how="?target_session_attrs=read-write")
+    with ground.web(url, READ_LAG_MOST="5") as port:
+        reader = Reader(port)
+        assert reader.text_in_api(id) == text(1)
+        wait_until(lambda: is_as_far(ground.primary, first), what="the standby has it all")
+        ground.primary.kill()
+        first.promote()
+        ground.product.url = ground.product.environment["DATABASE_URL"] = url
+        ground.product.database = ground.product.connect()
+        ground.write(2)
+        ground.product.start_cluster(workers=1)
+
+        def answers():
+            answer = reader.get(f"/api/v1/tweets/{id}", Authorization=f"Bearer {TOKEN}")
+            return answer.status_code == 200 and answer.json()["text"] == text(2)
+
+        wait_until(answers, what="the new primary is found, and read")
+        # The second still follows the one that is gone: nobody reads there again.
+        assert {reader.text_in_api(id) for _ in range(40)} == {text(2)}
+        assert second.pid()
+
+
+def is_as_far(primary, standby):
+    with primary.connect() as one, standby.connect() as two:
+        [[lsn]] = one.execute("SELECT pg_current_wal_lsn()").fetchall()
+        [[is_there]] = two.execute("SELECT pg_last_wal_replay_lsn() >= %s", (lsn,)).fetchall()
+    return is_there
+
+
+def is_paused(standby):
+    with standby.connect() as admin:
+        [[state]] = admin.execute("SELECT pg_get_wal_replay_pause_state()").fetchall()
+    return state == "paused"
