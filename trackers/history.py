@@ -14,7 +14,7 @@ from django.contrib.auth.models import AbstractBaseUser, AnonymousUser, User
 from django.contrib.contenttypes.models import ContentType
 from django.db.models import Model
 
-from tweetwatch.environment import user_name
+from tweetwatch.env_file import user_name
 
 __all__ = [
     "ADDITION",

@@ -11,7 +11,7 @@ from typing import Any
 from django.conf import settings
 from django.core.checks import Error, Warning, register
 
-from tweetwatch.environment import why_unreadable
+from tweetwatch.env_file import why_unreadable
 
 # The tag of all checks of what is set and stored, as opposed to the code.
 INSTALLATION = "installation"

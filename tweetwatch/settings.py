@@ -11,7 +11,7 @@ from typing import Any
 
 from django.core.exceptions import ImproperlyConfigured
 
-from tweetwatch import environment, log_lines
+from tweetwatch import env_file, environment, log_lines
 from tweetwatch.database_settings import POOL, STANDBY_POOL, connection_settings, read_settings
 from tweetwatch.login_settings import *  # noqa: F403
 
@@ -20,7 +20,7 @@ BASE_DIR = Path(__file__).resolve().parent.parent
 environment.refuse_other_systems(sys.platform)
 
 ENV_FILE = BASE_DIR / ".env"
-environment.read_env_file(ENV_FILE)
+env_file.read_env_file(ENV_FILE)
 env = environment.Environment()
 
 # Keys and hosts

@@ -8,7 +8,7 @@ import pytest
 from django.core.checks import run_checks
 from django.core.exceptions import ImproperlyConfigured
 
-from tweetwatch import environment
+from tweetwatch import env_file
 
 NOBODY = 65534
 
@@ -26,7 +26,7 @@ def somebody(file, settings):
     """Another user than the file's owner; its name."""
     if os.geteuid() != 0:
         file.chmod(0)
-        yield environment.user_name()
+        yield env_file.user_name()
         return
     # The checks import these, and nobody may not read the folders of every installation.
     import_module(settings.ROOT_URLCONF)
@@ -60,7 +60,7 @@ def test_an_unreadable_env_file_is_named_with_its_path_and_the_user(file, somebo
     monkeypatch.delenv("SECRET_KEY")
 
     with pytest.raises(ImproperlyConfigured) as refused:
-        environment.read_env_file(file)
+        env_file.read_env_file(file)
 
     assert f"{file} cannot be read by the user {somebody} (Permission denied)" in str(refused.value)
     assert "SECRET_KEY is missing" not in str(refused.value)
@@ -72,7 +72,7 @@ def test_an_unreadable_env_file_only_warns_when_the_keys_are_in_the_environment(
     monkeypatch.setenv("SECRET_KEY", "x" * 50)
     monkeypatch.setenv("FIELD_KEYS", "a key")
 
-    environment.read_env_file(file)
+    env_file.read_env_file(file)
 
     [warning] = warnings()
     assert warning.id == "tweetwatch.W002"
@@ -84,4 +84,4 @@ def test_a_folder_in_place_of_the_env_file_is_reported(tmp_path, monkeypatch):
     (tmp_path / ".env").mkdir()
 
     with pytest.raises(ImproperlyConfigured, match=r"\.env cannot be read .*Is a directory"):
-        environment.read_env_file(tmp_path / ".env")
+        env_file.read_env_file(tmp_path / ".env")

@@ -8,7 +8,8 @@ from unittest.mock import patch
 import pytest
 from django.core.exceptions import ImproperlyConfigured
 
-from tweetwatch.environment import Environment, read_env_file
+from tweetwatch.env_file import read_env_file
+from tweetwatch.environment import Environment
 
 KEY = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123"
 
