@@ -14,6 +14,9 @@ from tests.api.server import TOKEN, serving
 from tests.flows.conftest import Product, wait_until
 from tests.postgres_server import PostgresServer
 
+# They share their servers.
+pytestmark = pytest.mark.xdist_group("standbys")
+
 PASSWORD = "a-long-password-of-ada"
 # As the server has it; tests have a quicker one.
 ENCODED = PBKDF2PasswordHasher().encode(PASSWORD, "salt", iterations=1000)
@@ -104,6 +107,8 @@ class Ground:
             reader = Reader(server.port)
             wait_until(lambda: reader.standby() == "read", what="the standby is read")
             yield server.port
+        # The next server makes its own.
+        self.product.sql("TRUNCATE auth_user CASCADE")
 
     def write(self, number):
         """Behind the back of the programs, who then have seen nothing of it."""
@@ -131,10 +136,23 @@ class Ground:
                 admin.execute("SELECT pg_wal_replay_resume()")
 
 
-@pytest.fixture
-def ground(fakex, tmp_path):
+@pytest.fixture(scope="module")
+def _shared(running_fakex, tmp_path_factory):
     with ExitStack() as stack:
-        yield Ground(stack, fakex, tmp_path)
+        yield Ground(stack, running_fakex, tmp_path_factory.mktemp("standbys"))
+
+
+@pytest.fixture
+def ground(_shared):
+    """Of all tests but that of the promotion; as it was."""
+    yield _shared
+    _shared.go_on(*_shared.standbys)
+
+
+@pytest.fixture
+def own_ground(running_fakex, tmp_path):
+    with ExitStack() as stack:
+        yield Ground(stack, running_fakex, tmp_path)
 
 
 def test_a_reader_who_has_seen_no_more_reads_a_standby(ground):
@@ -157,6 +175,21 @@ def test_a_reader_who_has_seen_no_more_reads_a_standby(ground):
 
         ground.go_on(standby)
         wait_until(lambda: program.text_in_api(id) == text(2), what="the standby has it, too")
+
+
+def test_exports_read_a_server_of_their_own(ground):
+    standby = ground.standbys[0]
+    ground.write(1)
+    with ground.web(DATABASE_EXPORT_URL=url_of(standby)) as port:
+        ground.pause(standby)
+        ground.write(2)
+        address = f"http://127.0.0.1:{port}/api/v1/exports/tweets"
+        headers = {"Host": "localhost", "Authorization": f"Bearer {TOKEN}"}
+        assert requests.get(address, headers=headers, timeout=60).text.count(text(1)) == TWEETS
+    assert ground.product.manage("export", "tweets").stdout.count(text(2)) == TWEETS
+    ground.product.environment["DATABASE_EXPORT_URL"] = url_of(standby)
+    assert ground.product.manage("export", "tweets").stdout.count(text(1)) == TWEETS
+    del ground.product.environment["DATABASE_EXPORT_URL"]
 
 
 def test_two_standbys_of_different_lag_never_take_a_reader_back(ground):
@@ -217,24 +250,8 @@ def test_while_standbys_die_and_come_back_no_page_fails(ground):
         wait_until(lambda: reader.text_in_api(id) and ground.logged(AGAIN), what="it is read again")
 
 
-def test_exports_read_a_server_of_their_own(ground):
-    standby = ground.standbys[0]
-    ground.write(1)
-    ground.pause(standby)
-    ground.write(2)
-    with ground.web(DATABASE_EXPORT_URL=url_of(standby)) as port:
-        address = f"http://127.0.0.1:{port}/api/v1/exports/tweets"
-        headers = {"Host": "localhost", "Authorization": f"Bearer {TOKEN}"}
-        # The token came later than the server's log has gone.
-        sent = requests.get(address, headers=headers, timeout=60).text
-    printed = ground.product.manage("export", "tweets").stdout
-    ground.product.environment["DATABASE_EXPORT_URL"] = url_of(standby)
-    printed_there = ground.product.manage("export", "tweets").stdout
-    assert [sent.count(text(1)), printed_there.count(text(1))] == [TWEETS, TWEETS]
-    assert printed.count(text(2)) == TWEETS
-
-
-def test_after_a_promotion_the_other_primarys_standby_is_not_read(ground):
+def test_after_a_promotion_the_other_primarys_standby_is_not_read(own_ground):
+    ground = own_ground
     id = ground.ids[0]
     first, second = ground.standbys
     ground.write(1)
