@@ -14,9 +14,6 @@ from tests.api.server import TOKEN, serving
 from tests.flows.conftest import Product, wait_until
 from tests.postgres_server import PostgresServer
 
-# They share their servers.
-pytestmark = pytest.mark.xdist_group("standbys")
-
 PASSWORD = "a-long-password-of-ada"
 # As the server has it; tests have a quicker one.
 ENCODED = PBKDF2PasswordHasher().encode(PASSWORD, "salt", iterations=1000)
