@@ -14,7 +14,6 @@ from trackers.api.wire.auth import VIEW_TWEETS, require_permission
 from trackers.api.wire.fields import MAX_IDS_IN_ADDRESS, ids_of
 from trackers.listing.export import export_tweets
 from trackers.standbys.reading import read_for_export
-from trackers.tweets.archive.models import ArchiveFile
 from trackers.tweets.checkpoints.export import export_checkpoints
 from trackers.tweets.export import Format, export_samples
 from tweetwatch.http.sending import send_in_place
@@ -48,13 +47,9 @@ def export_of_tweets(
 def export_of_samples(
     request: HttpRequest, format: Format = "jsonl", ids: ExportedIds = ""
 ) -> StreamingHttpResponse:
-    """Every measurement: of the tweets of `ids`, by tweet and time, or of all, unordered. Those in
-    the archive are not among them: the header `Archived-Samples` says how many of all tweets
-    these are, if there are any."""
-    response = _export_response(request, "samples", export_samples, ids, format)
-    if archived := ArchiveFile.objects.count_samples():
-        response["Archived-Samples"] = str(archived)
-    return response
+    """Every measurement, archived ones too: of the tweets of `ids`, by tweet and time, or of all,
+    unordered. 503 if the archive cannot be read; if that happens later, the file breaks off."""
+    return _export_response(request, "samples", export_samples, ids, format)
 
 
 @router.get("/checkpoints", openapi_extra=_FILE_RESPONSES)

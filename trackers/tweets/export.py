@@ -2,20 +2,29 @@
 with their number.
 
 COPY ... TO STDOUT on a snapshot of its own ─> JSONL or CSV, in blocks
+Where samples are archived: some tweets' ─ COPY ─┬─> by tweet and time ─> the next tweets'
+                                        archive ─┘
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Literal
+from itertools import chain
+from typing import TYPE_CHECKING, Literal
 
 from django.db import transaction
 from psycopg import sql
 
+from trackers.tweets.archive.lines import key_of, lines_of
+from trackers.tweets.archive.models import ArchiveFile
+from trackers.tweets.archive.read import Asked, all_archived, refuse_what_is_not_there
 from trackers.tweets.history import EVERY_RUN
-from trackers.tweets.models import METRICS
+from trackers.tweets.models import METRICS, Tweet
 from tweetwatch.database import Cursor, cursor
 from tweetwatch.tables import Column
+
+if TYPE_CHECKING:
+    import pyarrow
 
 Format = Literal["jsonl", "csv"]
 _BLOCK_SIZE = 64 * 1024
@@ -54,17 +63,91 @@ SAMPLE_LINES = f"""
 """
 
 
+_QUERIES: dict[Format, str] = {"csv": SAMPLE_ROWS, "jsonl": SAMPLE_LINES}
+_ALL = sql.SQL("true")
+# For as long as nothing is archived, which the snapshot of the statement itself decides.
+_UNARCHIVED = sql.SQL("NOT EXISTS (SELECT FROM trackers_archivefile WHERE state = 'written')")
+# With archived ones among them: their samples are in memory, of ten years some thousands each.
+TWEETS_AT_ONCE = 100
+
+
 def export_samples(ids: Sequence[int], *, format: Format) -> Iterator[bytes]:
-    """Every sample of these tweets, by tweet and time; without ids, of all tweets, unordered."""
-    query = SAMPLE_ROWS if format == "csv" else SAMPLE_LINES
-    return stream_blocks(query, "run.tweet_id", ids, format)
+    """Every sample of these tweets, by tweet and time; without ids, of all tweets, unordered.
+
+    ArchiveAway, if those in the archive cannot be read: at once, or where that breaks off.
+    """
+    if not ArchiveFile.objects.written().exists():
+        return _unarchived_blocks(ids, format)
+    refuse_what_is_not_there()
+    blocks = _blocks_by_tweets(ids, format)
+    # Here, before anything is sent.
+    first = next(blocks, b"")
+    return chain([_head(format) + first], blocks)
 
 
-def stream_blocks(query: str, column: str, ids: Sequence[int], format: Format) -> Iterator[bytes]:
-    """Blocks of whole lines. Holds a transaction for as long as the caller reads."""
-    chosen = sql.SQL("true")
+def _unarchived_blocks(ids: Sequence[int], format: Format) -> Iterator[bytes]:
+    head = _head(format)
+    sent = 0
+    for block in stream_blocks(_QUERIES[format], "run.tweet_id", ids, format, only=_UNARCHIVED):
+        yield block
+        sent += len(block)
+    if sent == len(head):
+        # There is none, or something has just been archived.
+        yield from _blocks_by_tweets(ids, format)
+
+
+def _blocks_by_tweets(ids: Sequence[int], format: Format) -> Iterator[bytes]:
+    """Blocks of whole tweets, without the head. What is moved to the archive meanwhile, or there to
+    another file, is found once: each tweet's samples here are read before those there."""
+    for some in _by_id(ids):
+        here = b"".join(stream_blocks(_QUERIES[format], "run.tweet_id", some, format))
+        here = here.removeprefix(_head(format))
+        if tables := all_archived([Asked(id) for id in some]):
+            yield from _merged(here, tables, some, as_csv=format == "csv")
+        elif here:
+            yield here
+
+
+def _by_id(ids: Sequence[int]) -> Iterator[list[int]]:
     if ids:
-        chosen = sql.SQL("{} = ANY({})").format(sql.SQL(column), sql.Literal(list(ids)))  # type: ignore[assignment]
+        ordered = sorted(set(ids))
+        for place in range(0, len(ordered), TWEETS_AT_ONCE):
+            yield ordered[place : place + TWEETS_AT_ONCE]
+        return
+    tracked = Tweet.objects.order_by("pk").values_list("pk", flat=True)
+    some = list(tracked[:TWEETS_AT_ONCE])
+    while some:
+        yield some
+        some = list(tracked.filter(pk__gt=some[-1])[:TWEETS_AT_ONCE])
+
+
+def _merged(
+    here: bytes, tables: Sequence[pyarrow.Table], ids: Sequence[int], *, as_csv: bool
+) -> Iterator[bytes]:
+    """By tweet and time; a sample that is in both is that of here."""
+    lines_here: dict[int, dict[str, str]] = {}
+    for line in here.decode().splitlines():
+        key = key_of(line, as_csv=as_csv)
+        lines_here.setdefault(key.tweet_id, {})[key.taken_at] = line
+    for id in ids:
+        # Only those of one tweet are spelt out at a time: that takes some times the room.
+        lines = lines_of(id, tables, as_csv=as_csv) | lines_here.get(id, {})
+        if lines:
+            yield "".join(f"{line}\n" for _, line in sorted(lines.items())).encode()
+
+
+def _head(format: Format) -> bytes:
+    return f"{','.join(column.name for column in SAMPLE_COLUMNS)}\n".encode() * (format == "csv")
+
+
+def stream_blocks(
+    query: str, column: str, ids: Sequence[int], format: Format, *, only: sql.SQL = _ALL
+) -> Iterator[bytes]:
+    """Blocks of whole lines. Holds a transaction for as long as the caller reads."""
+    chosen: sql.Composable = only
+    if ids:
+        of_these = sql.SQL("{} = ANY({})").format(sql.SQL(column), sql.Literal(list(ids)))
+        chosen = sql.SQL("{} AND {}").format(only, of_these)
     rows = sql.SQL(query).format(chosen=chosen, order=IN_ORDER if ids else sql.SQL(""))
     copy = _COPY[format].format(rows=rows)
     with transaction.atomic(), cursor() as db:

@@ -10,7 +10,8 @@ from itertools import repeat
 from operator import itemgetter
 from typing import NamedTuple
 
-from trackers.tweets.archive.read import Row, archived
+from trackers.tweets.archive.read import Asked, archived
+from trackers.tweets.archive.tables import Row
 from tweetwatch.database import cursor
 from tweetwatch.statements import statement
 
@@ -77,8 +78,8 @@ def history(tweet_id: int, asked: RunRange = EVER, *, most: int | None = None) -
     """
     here = _history_here(tweet_id, asked, most)
     since = max(filter(None, (asked.since, asked.after)), default=None)
-    found = archived(tweet_id, since=since, until=asked.until)
-    runs = Runs(_with_archived(here, found.rows, asked)[:most] if found.rows else here)
+    found = archived([Asked(tweet_id, since, asked.until)])
+    runs = Runs(_with_archived(here, found.rows(), asked)[:most] if found.tables else here)
     runs.lacking = found.lacking
     return runs
 

@@ -74,16 +74,24 @@ def test_tweets_and_samples_are_sent_as_files(owner):
         assert owner.status == 400
 
 
-def test_an_export_of_samples_says_how_many_are_in_the_archive(owner, tmp_path, settings):
-    fill()
+def test_an_export_of_samples_has_archived_ones_or_is_refused(owner, tmp_path, settings):
+    for id in fill():
+        TweetFactory(id=id)
     lines = owner.ask("GET", "exports/samples").splitlines()
-    assert "Archived-Samples" not in owner.headers
-
     settings.ARCHIVE = str(tmp_path)
     call_command("archive", "write", "--json", stdout=StringIO())
 
-    left = (owner.get("exports/samples") or "").splitlines()
-    assert int(owner.headers["Archived-Samples"]) == len(lines) - len(left) > 0
+    assert sorted(owner.ask("GET", "exports/samples").splitlines()) == sorted(lines)
+
+    (path,) = tmp_path.glob("samples/month=2024-12/*.parquet")
+    path.unlink()
+    refused = owner.get("exports/samples?format=csv")
+    assert (owner.status, owner.headers["Content-Type"]) == (503, "application/problem+json")
+    assert refused["error"].startswith("Samples of 2024-12 are missing: they are in the archive")
+    # The place of a file is free again.
+    for _ in range(sending.MAX_FILES_SENT):
+        owner.get("exports/tweets")
+        assert owner.status == 200
 
 
 def test_the_api_exports_the_same_file_as_the_page(owner, monkeypatch):

@@ -58,16 +58,20 @@ def test_adopt_names_a_broken_manifest_and_changes_nothing(tmp_path, settings, m
         run("write")
 
 
-def test_export_says_what_is_in_the_archive(tmp_path, settings, capfdbinary):
+def test_export_has_archived_samples_or_ends_with_a_sentence(tmp_path, settings, capfdbinary):
     settings.ARCHIVE = str(tmp_path)
-    fill()
+    for id in fill():
+        TweetFactory(id=id)
     run("write")
     said = io.StringIO()
+
     call_command("export", "samples", stderr=said)
-    assert said.getvalue() == (
-        "60 samples of all tweets are in the archive, and not in this export: its Parquet files "
-        "have them.\n"
-    )
+
+    assert (len(capfdbinary.readouterr().out.splitlines()), said.getvalue()) == (60, "")
+    settings.ARCHIVE = ""
+    with pytest.raises(CommandError, match=r"not complete\. Samples of 2024-11 to 2025-01"):
+        call_command("export", "samples", "--format", "csv")
+    assert capfdbinary.readouterr().out == b""
 
 
 @on_both

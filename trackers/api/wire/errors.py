@@ -3,7 +3,8 @@
 Malformed ─> 400 · no token ─> 401 · not allowed ─> 403 · not there ─> 404
 Another method than the address takes ─> 405 · another request meanwhile ─> 409, 412
 Too large ─> 413 · understood, but it cannot be done ─> 422 · too many requests ─> 429
-A mistake of ours ─> 500 · the database is away ─> 503 (`methods`) · no place for a file ─> 503
+A mistake of ours ─> 500 · the database is away ─> 503 (`methods`) · no place for a file, or the
+archive is away ─> 503
 A timeline that is missing is 404 with `state` MISS, as in `get_multi`.
 """
 
@@ -17,6 +18,7 @@ from ninja import NinjaAPI
 from ninja.errors import AuthenticationError
 
 from trackers.timelines.store import SegmentState, TimelineMissing
+from trackers.tweets.archive.read import ArchiveAway
 from tweetwatch.http import refusals
 from tweetwatch.http.problems import problem
 from tweetwatch.http.refusals import Refused
@@ -60,6 +62,7 @@ def handle_errors(api: NinjaAPI) -> None:
     answers(RequestDataTooBig, 413, TOO_LARGE)
     answers(NoPlace, 503, _NO_PLACE)
     answers(TookTooLong, 422, _TOO_LONG)
+    api.add_exception_handler(ArchiveAway, lambda _request, fault: problem(503, str(fault)))
 
 
 def _unauthenticated() -> HttpResponse:

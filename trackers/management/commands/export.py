@@ -13,11 +13,10 @@ from trackers.ingest.files.lines import id_of
 from trackers.listing.export import export_tweets
 from trackers.management.pageless import PagelessCommand
 from trackers.standbys.reading import read_for_export
-from trackers.tweets.archive.models import ArchiveFile
+from trackers.tweets.archive.read import ArchiveAway
 from trackers.tweets.checkpoints.export import export_checkpoints
 from trackers.tweets.export import export_samples
 from trackers.tweets.models import Tweet
-from tweetwatch.amounts import amount
 
 EXPORTS = {"samples": export_samples, "checkpoints": export_checkpoints, "tweets": export_tweets}
 MAX_IDS_NAMED = 10
@@ -34,19 +33,17 @@ class Command(PagelessCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         ids = [_tweet_id_argument(text) for some in options["tweet"] for text in some]
         self.look_for(ids)
-        if options["what"] == "samples" and (archived := ArchiveFile.objects.count_samples()):
-            self.say(
-                f"{amount(archived, 'sample')} of all tweets are in the archive, and not in this "
-                "export: its Parquet files have them."
-            )
         out = sys.stdout.buffer
         # Lines that go to the terminal are progress enough.
         is_shown = sys.stderr.isatty() and not sys.stdout.isatty()
         with tqdm(unit=" lines", unit_scale=True, disable=not is_shown) as bar:
-            blocks = EXPORTS[options["what"]](ids, format=options["format"])
-            for block in read_for_export(blocks):
-                out.write(block)
-                bar.update(block.count(b"\n"))
+            try:
+                blocks = EXPORTS[options["what"]](ids, format=options["format"])
+                for block in read_for_export(blocks):
+                    out.write(block)
+                    bar.update(block.count(b"\n"))
+            except ArchiveAway as fault:
+                raise CommandError(f"The export is not complete. {fault}") from None
         out.flush()
 
     def look_for(self, ids: Sequence[int]) -> None:

@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 
 # What a page reads: one attempt, since the page waits no longer.
 _HASTY = {"connect_timeout": "1s", "timeout": "1s"}
-# What a worker reads and writes: while anything arrives. A piece is sent within the silence, and a
-# task is stopped only between two of them.
+# What a worker reads and writes, and an export reads: while anything arrives. A piece is sent
+# within the silence, and a task is stopped only between two of them.
 _PATIENCE_S = 12
 _PATIENT = {"connect_timeout": "3s", "read_timeout": f"{_PATIENCE_S}s", "timeout": "5m"}
 _RETRIES, _RETRIED_WITHIN = 1, timedelta(seconds=5)
@@ -122,12 +122,14 @@ class S3Bucket:
             file.seek(0)
             yield file
 
-    def read_ranges(self, path: str, ranges: Sequence[tuple[int, int]]) -> list[bytes]:
+    def read_ranges(
+        self, path: str, ranges: Sequence[tuple[int, int]], *, is_hasty: bool
+    ) -> list[bytes]:
         import obstore
 
         starts, ends = zip(*ranges, strict=True)
         with _in_our_words(path):
-            client = _client(self.url, hasty=True)
+            client = _client(self.url, hasty=is_hasty)
             # Of ranges that it put together, a file that is shorter would end the thread.
             answers = obstore.get_ranges(client, path, starts=starts, ends=ends, coalesce=0)
         pieces = [bytes(answer) for answer in answers]

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Self
 from uuid import uuid4
 
 from django.contrib.postgres.fields import ArrayField, BigIntegerRangeField
 from django.contrib.postgres.indexes import GistIndex
 from django.db import models
-from django.db.models import Q, Sum
+from django.db.models import Q
 from django.db.models.functions import Now
 
 
@@ -54,10 +55,9 @@ class ArchiveMonth(models.Model):
 
 
 class ArchiveFileQuerySet(models.QuerySet["ArchiveFile"]):
-    def count_samples(self) -> int:
-        """In all files that count."""
-        written = self.filter(state=ArchiveFile.State.WRITTEN)
-        return written.aggregate(total=Sum("samples"))["total"] or 0
+    def written(self) -> Self:
+        """Those that count."""
+        return self.filter(state=ArchiveFile.State.WRITTEN)
 
 
 class StoredFile(models.Model):

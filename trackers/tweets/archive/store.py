@@ -82,8 +82,10 @@ class Directory:
         """To read all of it."""
         return (self.root / path).open("rb")
 
-    def read_ranges(self, path: str, ranges: Sequence[tuple[int, int]]) -> list[bytes]:
-        """The bytes from each first place to before the second."""
+    def read_ranges(
+        self, path: str, ranges: Sequence[tuple[int, int]], *, is_hasty: bool
+    ) -> list[bytes]:
+        """The bytes from each first place to before the second. `is_hasty`: a page waits."""
         with self.open(path) as file:
             return [os.pread(file.fileno(), end - start, start) for start, end in ranges]
 
