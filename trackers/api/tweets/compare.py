@@ -17,7 +17,8 @@ from trackers.api.tweets.routers import MAY_BE_MISSING, many
 from trackers.api.wire.auth import require_permission
 from trackers.api.wire.fields import LengthOut, TimeOut, ids_of
 from trackers.schedule.durations import parse
-from trackers.tweets.growth.at_ages import Born, CountsAtAge, at_ages
+from trackers.tweets.growth.at_ages import Born, CountsAtAge
+from trackers.tweets.growth.lines import lines_by_age
 from trackers.tweets.models import METRICS, Tweet
 from trackers.tweets.snowflake import born_at
 from tweetwatch.clock_times import iso
@@ -43,6 +44,8 @@ class ComparedOut(Schema):
 
 class CompareOut(Schema):
     tweets: list[ComparedOut]
+    # What is not among them, if something could not be read; else null.
+    lacking: str | None
 
 
 @many.get("/compare", response=CompareOut, openapi_extra=MAY_BE_MISSING)
@@ -56,10 +59,15 @@ def compare(
     if missing := [str(id) for id in wanted if id not in tweets]:
         raise LookupError(f"Tweet {', '.join(missing)} is not tracked.")
     born = {id: Born(id, one.created_at or born_at(id)) for id, one in tweets.items()}
-    readings = at_ages(born.values(), sorted(set(lengths)), now=timezone.now())
-    near = {id: [one for one in some if one.is_near(born[id].at)] for id, some in readings.items()}
+    drawn = lines_by_age(born.values(), sorted(set(lengths)), now=timezone.now())
+    near = {
+        id: [one for one in some if one.is_near(born[id].at)] for id, some in drawn.readings.items()
+    }
     bodies = tweet_bodies([*tweets.values()])
-    return {"tweets": [_compared_json(bodies[id], near[id], lengths) for id in wanted]}
+    return {
+        "tweets": [_compared_json(bodies[id], near[id], lengths) for id in wanted],
+        "lacking": drawn.lacking or None,
+    }
 
 
 def _compared_json(

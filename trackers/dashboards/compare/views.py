@@ -48,8 +48,9 @@ from trackers.schedule.intervals import Plan, current, usual_interval
 from trackers.scores.rule import MAX_POSTS
 from trackers.standbys.requests import on_standby
 from trackers.tweets.checkpoints.read import checkpoints_of
-from trackers.tweets.growth.at_ages import Born, at_ages
+from trackers.tweets.growth.at_ages import Born
 from trackers.tweets.growth.earlier import of_author, of_these
+from trackers.tweets.growth.lines import lines_by_age
 from trackers.tweets.labels import LABELS
 from trackers.tweets.models import Author, Tweet
 from tweetwatch.tables import Column, Table
@@ -82,6 +83,8 @@ class Comparison:
     every: IntervalAt
     until: timedelta
     now: datetime
+    # What the lines do not show, if something could not be read; a sentence.
+    lacking: str
 
     @property
     def is_enough(self) -> bool:
@@ -246,7 +249,8 @@ def compare_file(request: HttpRequest, form: str) -> HttpResponseBase:
         Column("measured_at", "time"),
         Column(metric, "whole"),
     ]
-    return as_file(request, Table(f"compare {metric}", columns, _file_rows(comparison)), form)
+    table = Table(f"compare {metric}", columns, _file_rows(comparison))
+    return as_file(request, table, form, lacking=comparison.lacking)
 
 
 def _file_rows(comparison: Comparison) -> Iterator[tuple[object, ...]]:
@@ -279,7 +283,7 @@ def _read_comparison(query: QueryDict) -> Comparison:
     # No further than the age of the oldest.
     oldest = max((now - one.at for one in everybody.values()), default=timedelta(0))
     until = max(timedelta(minutes=1), min(AGE_RANGES[asked.until], oldest))
-    readings = at_ages(born.values(), curve_ages(until), now=now, metrics=(asked.metric,))
+    drawn = lines_by_age(born.values(), curve_ages(until), now=now, metrics=(asked.metric,))
     checkpoints = checkpoints_of(everybody)
     lines = [
         TweetCurve(
@@ -287,7 +291,7 @@ def _read_comparison(query: QueryDict) -> Comparison:
             born[tweet.pk],
             _author_name(tweet),
             _excerpt(tweet),
-            readings[tweet.pk],
+            drawn.readings[tweet.pk],
             {age: getattr(at, asked.metric) for age, at in checkpoints[tweet.pk].items()},
         )
         for place, tweet in enumerate(comparable, 1)
@@ -302,7 +306,9 @@ def _read_comparison(query: QueryDict) -> Comparison:
         )
     asked = replace(asked, problems=tuple(problems))
     every = _intervals_by(plan, tweets)
-    return Comparison(asked, author, lines, bands, checkpoints, every, until, now)
+    return Comparison(
+        asked, author, lines, bands, checkpoints, every, until, now, lacking=drawn.lacking
+    )
 
 
 def _is_comparable(id: int, tweet: Tweet | None, problems: list[str]) -> bool:

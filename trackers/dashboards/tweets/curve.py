@@ -6,7 +6,6 @@ from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from operator import attrgetter
 from typing import TypedDict
 
 from trackers.charts.scales import shortened
@@ -45,7 +44,7 @@ VIEWS = {"totals": "Totals", "rate": "Per hour", "days": "Per day"}
 
 # Points of a cone, and of what is usual; they are joined by straight lines.
 _CONE_STEPS, _USUAL_POINTS = 12, 48
-_AT_BIRTH = timedelta(0)
+_AT_BIRTH, _INSTANT = timedelta(0), timedelta(microseconds=1)
 # A chart asks for two points for each pixel of its width; more would not be seen.
 MIN_POINTS, MAX_POINTS = 200, 2400
 
@@ -92,11 +91,10 @@ class Curve:
 
 def curve(tweet: Tweet, plan: Plan, *, range: str, now: datetime) -> Curve:
     length = RANGES[range].length
-    measured = history(tweet.pk, RunRange(since=now - length if length else None))
-    runs: list[Run] = measured
-    if range == FIRST_DAY and (end := first_day_end(tweet)):
-        runs = runs[: bisect_right(runs, end, key=attrgetter("taken_at"))]
-    return Curve(runs, holes(runs, usual_interval(tweet, plan)), measured.lacking)
+    end = first_day_end(tweet) if range == FIRST_DAY else None
+    asked = RunRange(now - length if length else None, end and end + _INSTANT)
+    runs = history(tweet.pk, asked)
+    return Curve(runs, holes(runs, usual_interval(tweet, plan)), runs.lacking)
 
 
 def steps_of(tweet: Tweet, drawn: Curve, view: str) -> list[Step]:

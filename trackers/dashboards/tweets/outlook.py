@@ -11,6 +11,7 @@ from trackers.dashboards.words import commas, lasting, signed
 from trackers.scores.earlier import UsualArea, earlier_posts
 from trackers.scores.read import Scored
 from trackers.scores.words import posts_compared, usual_count
+from trackers.tweets.archive.read import ArchiveAway
 from trackers.tweets.checkpoints.read import checkpoints_of
 from trackers.tweets.growth.at_ages import Born, CountsAtAge, at_ages
 from trackers.tweets.growth.earlier import half_life
@@ -140,7 +141,10 @@ def _half_in_words(tweet: Tweet, metric: str) -> str:
     label = LABELS[metric].lower()
     assert tweet.created_at is not None
     count = getattr(tweet, metric)
-    half = half_life(tweet.pk, tweet.created_at, metric, count)
+    try:
+        half = half_life(tweet.pk, tweet.created_at, metric, count)
+    except ArchiveAway:
+        return "Not known while the archive cannot be read"
     if half is None:
         return f"Not enough yet: it takes 2 {label}."
     words = "at most " if half.at_most else ""

@@ -8,8 +8,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from trackers.tweets.archive.read import ArchiveAway, Asked, archived
 from trackers.tweets.growth.at_ages import Born
-from trackers.tweets.history import EVERY_RUN
+from trackers.tweets.history import EVERY_RUN, Run
 from trackers.tweets.models import METRICS
 from trackers.tweets.snowflake import LARGEST_ID
 from tweetwatch.database import array, cursor
@@ -57,6 +58,7 @@ def _read_born(statement: str, params: dict[str, object]) -> list[Born]:
         return [Born(*row) for row in db.execute(statement, params)]
 
 
+_FIRST_MONTH = timedelta(days=31)
 _REACHED = f"""
     SELECT min(taken_at), min(taken_at) FILTER (WHERE {{metric}} >= %(half)s)
     FROM ({EVERY_RUN}) AS run WHERE tweet_id = %(id)s AND taken_at >= %(born)s
@@ -70,12 +72,36 @@ class HalfLife:
 
 
 def half_life(id: int, born: datetime, metric: str, count: int | None) -> HalfLife | None:
-    """The half-life; None while there is nothing to halve."""
+    """The half-life; None while there is nothing to halve. ArchiveAway: it may be in a month that
+    cannot be read."""
     assert metric in METRICS
     if not count or count < 2:
         return None
+    half = -(-count // 2)
     with cursor() as db:
-        params = {"id": id, "born": born, "half": -(-count // 2)}
+        params = {"id": id, "born": born, "half": half}
         row = db.execute(_REACHED.format(metric=metric), params).fetchone()
-    first, reached = row or (None, None)
+    here, reached_here = row or (None, None)
+    first, reached = _reached_in_archive(id, born, metric, half)
+    first, reached = first or here, reached or reached_here
     return HalfLife(reached - born, reached == first) if reached else None
+
+
+def _reached_in_archive(
+    id: int, born: datetime, metric: str, half: int
+) -> tuple[datetime | None, datetime | None]:
+    """When it was first measured, and when it first had half; nearly always in its first month, so
+    that the years after it are not read."""
+    first = None
+    for until in (born + _FIRST_MONTH, None):
+        found = archived([Asked(id, born, until)])
+        if found.lacking:
+            raise ArchiveAway(found.lacking)
+        runs = sorted(run for run in map(Run._make, found.rows()) if run.taken_at >= born)
+        if not runs:
+            break
+        first = runs[0].taken_at
+        for run in runs:
+            if (getattr(run, metric) or 0) >= half:
+                return first, run.taken_at
+    return first, None
