@@ -59,6 +59,7 @@ def _readiness() -> HttpResponse:
     try:
         lacking = lacking_migrations(connection)
         is_read_only, seen = _ask_state()
+        standby = standby_now()
     except UnfitDatabaseError as error:
         return _unready(str(error))
     except (DatabaseError, PoolTimeout, *LOST):
@@ -72,7 +73,7 @@ def _readiness() -> HttpResponse:
     age = max(timezone.now() - seen, timedelta(0)) if seen else None
     age_seconds = round(age.total_seconds(), 1) if age is not None else None
     answer: dict[str, object] = {"ready": True, "worker_seen_seconds": age_seconds}
-    if standby := standby_now():
+    if standby:
         # Without one the primary answers all.
         answer["standby"] = standby.why or "read"
     return JsonResponse(answer)

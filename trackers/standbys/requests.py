@@ -40,6 +40,7 @@ def on_standby(view: ViewFunction) -> ViewFunction:
         request.__dict__[_READ_TO] = place
         return response
 
+    reading.__dict__["reads_standby"] = True
     return reading
 
 
@@ -54,7 +55,7 @@ def call_on_standby(call: Callable[..., Any]) -> Callable[..., Any]:
         if user is not None:
             # Which keeps all of them: what somebody may do is asked of the primary.
             user.has_perm(_ANY_PERMISSION)
-        after = place_of_token(token.pk) if token else None
+        after = place_of_token(token.pk) if token else _place_in_cookie(request)
         result, place = read(lambda: call(request, *args, **kwargs), after=after)
         request.__dict__[_READ_TO] = place
         return result

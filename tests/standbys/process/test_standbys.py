@@ -5,12 +5,15 @@ from __future__ import annotations
 import re
 from contextlib import ExitStack, contextmanager
 from tempfile import TemporaryDirectory
+from types import SimpleNamespace
 
 import pytest
 import requests
 from django.contrib.auth.hashers import PBKDF2PasswordHasher
+from django.urls import resolve
 
 from tests.api.server import TOKEN, serving
+from tests.benchmarks.screens.addresses import World, lists, one_tweet, origins
 from tests.flows.conftest import Product, wait_until
 from tests.postgres_server import PostgresServer
 
@@ -54,8 +57,11 @@ class Reader:
         assert "/login/" not in answer.url
         return self
 
+    def in_api(self, path):
+        return self.get(f"/api/v1{path}", Authorization=f"Bearer {TOKEN}")
+
     def text_in_api(self, id):
-        answer = self.get(f"/api/v1/tweets/{id}", Authorization=f"Bearer {TOKEN}")
+        answer = self.in_api(f"/tweets/{id}")
         assert answer.status_code == 200, answer.text
         return answer.json()["text"]
 
@@ -180,9 +186,7 @@ def test_exports_read_a_server_of_their_own(ground):
     with ground.web(DATABASE_EXPORT_URL=url_of(standby)) as port:
         ground.pause(standby)
         ground.write(2)
-        address = f"http://127.0.0.1:{port}/api/v1/exports/tweets"
-        headers = {"Host": "localhost", "Authorization": f"Bearer {TOKEN}"}
-        assert requests.get(address, headers=headers, timeout=60).text.count(text(1)) == TWEETS
+        assert Reader(port).in_api("/exports/tweets").text.count(text(1)) == TWEETS
     assert ground.product.manage("export", "tweets").stdout.count(text(2)) == TWEETS
     ground.product.environment["DATABASE_EXPORT_URL"] = url_of(standby)
     assert ground.product.manage("export", "tweets").stdout.count(text(1)) == TWEETS
@@ -247,6 +251,71 @@ def test_while_standbys_die_and_come_back_no_page_fails(ground):
         wait_until(lambda: reader.text_in_api(id) and ground.logged(AGAIN), what="it is read again")
 
 
+def test_all_that_only_reads_is_read_on_a_standby(ground):
+    """A standby refuses more than a connection that only reads: unlogged tables, and functions."""
+    added = ground.product.manage("source", "add", "@nasa", "--json")
+    assert added.returncode == 0, added.stderr
+    ground.product.sql(
+        "INSERT INTO trackers_author (id, username, name, protected)"
+        " VALUES (1, 'ada', 'Ada', false)"
+    )
+    ground.product.sql("UPDATE trackers_tweet SET author_id = 1")
+    ground.write(1)
+    ids = ground.ids
+    with ground.web(**LONG) as port:
+        person, program = Reader(port).sign_in(), Reader(port)
+        for standby in ground.standbys:
+            wait_until(lambda: is_as_far(ground.primary, standby), what="the standby has it all")  # noqa: B023
+        pages = pages_of(ids)
+        assert len(pages) > 80
+        before = sum(map(transactions_of, ground.standbys))
+        answers = {path: person.get(path).status_code for path in pages}
+        answers |= {path: program.in_api(path).status_code for path in calls_of(ids)}
+        assert {path: status for path, status in answers.items() if status != 200} == {}
+        assert ground.logged(FROM_PRIMARY) == 0
+        wait_until(
+            lambda: sum(map(transactions_of, ground.standbys)) >= before + 2 * len(answers),
+            what="the standbys have answered them: how far they are, and what was asked",
+        )
+
+
+def transactions_of(server):
+    with server.connect() as admin:
+        [[count]] = admin.execute(
+            "SELECT xact_commit FROM pg_stat_database WHERE datname = 'tw'"
+        ).fetchall()
+    return count
+
+
+def pages_of(ids):
+    """What the benches look at, as far as it is marked so."""
+    share = SimpleNamespace(pk=1, address="/s/none/")
+    world = World(
+        me=SimpleNamespace(share=share),
+        newest=f"/tweets/{ids[0]}/",
+        deep=ids[0],
+        long=[str(id) for id in ids],
+        subscriber=None,
+        new="number",
+    )
+    paths = [path for rows in (lists, one_tweet, origins) for _, _, path in rows(world)]
+    return [path for path in paths if is_marked(path)]
+
+
+def is_marked(path):
+    return getattr(resolve(path.partition("?")[0]).func, "reads_standby", False)
+
+
+def calls_of(ids):
+    compared = ",".join(map(str, ids))
+    return [
+        *("/tweets", "/tweets?sort=score", "/tweets?q=number", "/tweets/export", "/tweets/left"),
+        *(f"/tweets/{ids[0]}", f"/tweets/{ids[0]}/history", f"/tweets/compare?ids={compared}"),
+        *("/authors/1/benchmarks", "/sources", "/sources/1", "/sets/all/all/period?period=7d"),
+        *("/leaderboards/tweets", "/leaderboards/author?since=2026-01-01&until=2026-01-02"),
+    ]
+
+
 def test_after_a_promotion_the_other_primarys_standby_is_not_read(own_ground):
     ground = own_ground
     id = ground.ids[0]
@@ -265,7 +334,7 @@ def test_after_a_promotion_the_other_primarys_standby_is_not_read(own_ground):
         ground.product.start_cluster(workers=1)
 
         def answers():
-            answer = reader.get(f"/api/v1/tweets/{id}", Authorization=f"Bearer {TOKEN}")
+            answer = reader.in_api(f"/tweets/{id}")
             return answer.status_code == 200 and answer.json()["text"] == text(2)
 
         wait_until(answers, what="the new primary is found, and read")
