@@ -54,6 +54,11 @@ _STATE = """
 """
 
 
+class AskPrimary(Exception):
+    """What a standby says does not fit what lies elsewhere, since it is behind: raised within
+    `read`, which goes on at the primary."""
+
+
 @dataclass(frozen=True, slots=True)
 class State:
     """What a server that is only read has."""
@@ -169,10 +174,17 @@ def read(
         if not _is_the_standbys(error):
             raise
         availability.leave("It ended what was being read.")
+    except AskPrimary:
+        pass
     finally:
         if not is_streamed:
             connection.close()
     return act(), None
+
+
+def is_on_standby() -> bool:
+    """Whether this flow may be behind the primary, and may raise AskPrimary."""
+    return connections[DEFAULT_DB_ALIAS].alias == _STANDBY
 
 
 def read_for_export(blocks: Iterator[bytes]) -> Iterator[bytes]:

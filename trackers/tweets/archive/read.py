@@ -17,6 +17,7 @@ from datetime import datetime
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING
 
+from trackers.standbys.reading import AskPrimary, is_on_standby
 from trackers.tweets.archive.models import ArchiveFile
 from trackers.tweets.archive.store import Store, configured, lacking_packages
 from trackers.tweets.archive.tables import IndexedFile, Row, rows_of, table_of
@@ -208,6 +209,9 @@ def _read_in_time(
         # A file that was replaced since it was looked up is found under its new name.
         again = _indexed_files(asked)
         if {file.path for file in again} == {file.path for file in files}:
+            if is_on_standby():
+                # Its index may be of before they were replaced.
+                raise AskPrimary
             break
         files = again
     tables = [read[file.path] for file in files if file.path in read]

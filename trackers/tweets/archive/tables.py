@@ -62,10 +62,6 @@ def _open_pieces(
 
     They are read at once: a bucket takes the longer, the more often it is asked in turn.
     """
-    if not file.places:  # written by an earlier version
-        with store.open(file.path) as whole:
-            yield whole
-        return
     wanted = [(file.places[group], file.places[group + 1]) for group in groups]
     ranges = _joined([*wanted, (file.places[-1], file.bytes)])
     with os.fdopen(os.memfd_create("parquet"), "w+b") as copy:
