@@ -98,13 +98,12 @@ def _pausing_metrics(status: Status) -> Iterator[Metric]:
 
 
 def _standby_metrics(status: Status) -> Iterator[Metric]:
-    if (standby := status.standby) is None:
-        return
-    yield _gauge("standby_read", "1 while pages are read from the standby.").add(
-        [], not standby.why
-    )
-    lag = _gauge("standby_lag_seconds", "How far the standby is behind the primary.")
-    yield lag if standby.lag_seconds is None else lag.add([], standby.lag_seconds)
+    standby = status.standby
+    is_read = standby is not None and not standby.why
+    yield _gauge("standby_read", "1 while pages are read from a standby.").add([], is_read)
+    if standby and standby.lag_seconds is not None:
+        lag = _gauge("standby_lag_seconds", "How far the standby is behind the primary.")
+        yield lag.add([], standby.lag_seconds)
 
 
 def _queue_metrics(status: Status) -> Iterator[Metric]:

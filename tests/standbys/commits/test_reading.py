@@ -138,7 +138,7 @@ def test_a_streamed_answer_keeps_its_connection_to_the_last_byte():
     assert (seen, closed) == ([True] * 3, [True])
 
 
-def test_nobody_waits_for_a_place_in_the_pool():
+def test_a_page_waits_for_no_place_in_the_pool():
     held = [reading._find_standby(None) for _ in range(STANDBY_POOL["max_size"])]
     try:
         assert read(Act()) == ("here", None)
