@@ -166,9 +166,12 @@ def read(
     try:
         with _in_place_of_primary(connection):
             result = act()
-            if isinstance(result, StreamingHttpResponse):
-                is_streamed = True
-                _keep(result, connection)
+        if isinstance(result, StreamingHttpResponse):
+            is_streamed = True
+            _keep(result, connection)
+        else:
+            # It has replayed more meanwhile, which `act` may have seen.
+            state = _read_state(connection)
         return result, state.place
     except (DatabaseError, *LOST) as error:
         if not _is_the_standbys(error):

@@ -3,11 +3,13 @@ server: `tests/standbys/process` has real standbys."""
 
 import time
 
+import psycopg
 import pytest
 from django.db import InternalError, OperationalError, connection
 from django.http import StreamingHttpResponse
 from psycopg.errors import QueryCanceled, ReadOnlySqlTransaction
 
+from tests.databases import url_of
 from trackers.standbys import reading
 from trackers.standbys.beat import beat_of_primary
 from trackers.standbys.places import LogPlace, primary_place
@@ -54,6 +56,25 @@ def test_a_standby_reads_and_says_how_far_it_is():
     assert (result, act.places) == ("here", ["standby"])
     assert place <= primary_place()
     assert not is_on_standby()
+
+
+def test_all_that_was_seen_lies_before_the_place():
+    seen = []
+
+    def act():
+        # The primary goes on, and the standby with it.
+        name = connection.settings_dict["NAME"]
+        with psycopg.connect(url_of(name), autocommit=True) as db:
+            db.execute("INSERT INTO trackers_tag (name) VALUES ('meanwhile')")
+            [[lsn]] = db.execute(
+                "SELECT (pg_current_wal_insert_lsn() - '0/0'::pg_lsn)::bigint"
+            ).fetchall()
+        seen.append(Act("SELECT name FROM trackers_tag")())
+        return lsn
+
+    lsn, place = read(act)
+    assert seen == ["meanwhile"]
+    assert place.lsn >= lsn
 
 
 def test_a_reader_who_saw_more_is_answered_by_the_primary():
