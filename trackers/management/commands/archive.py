@@ -26,7 +26,7 @@ from trackers.management.untracking import (
     untrack_ids,
 )
 from trackers.tweets.archive.adopt import adopt
-from trackers.tweets.archive.check import check
+from trackers.tweets.archive.check import check_files
 from trackers.tweets.archive.erase import count_archived, note_erased
 from trackers.tweets.archive.layout import OWNER_FILE, archived_before
 from trackers.tweets.archive.lease import ArchiveError
@@ -154,7 +154,7 @@ class Command(ActionsCommand):
         faults: list[dict[str, str]] = []
         files = 0
         with tqdm(unit=" files", disable=not sys.stderr.isatty()) as bar:
-            for path, fault in check(store):
+            for path, fault in check_files(store):
                 files += 1
                 bar.update()
                 if fault:

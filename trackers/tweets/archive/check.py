@@ -13,7 +13,7 @@ from trackers.tweets.archive.proof import read_back
 from trackers.tweets.archive.store import Store, lacking_packages
 
 
-def check(store: Store) -> Iterator[tuple[str, str]]:
+def check_files(store: Store) -> Iterator[tuple[str, str]]:
     """Each file that counts, with what is wrong with it, or nothing; then manifests, and what does
     not belong there. Reads all of it."""
     if lacking := lacking_packages(store):

@@ -20,7 +20,7 @@ from tests.tweets.archive.samples import (
 )
 from trackers.schedule.tweet_changes import untrack_tweets
 from trackers.tweets.archive.adopt import adopt
-from trackers.tweets.archive.check import check
+from trackers.tweets.archive.check import check_files
 from trackers.tweets.archive.erase import erase, note_erased
 from trackers.tweets.archive.lease import ArchiveError, rename_installation
 from trackers.tweets.archive.models import ArchiveFile, ArchiveMonth, ErasedTweet, Installation
@@ -148,7 +148,7 @@ def test_files_replaced_since_the_backup_no_longer_count(store):
     assert histories_of(kept) == kept
     runs = sorted(tuple(run) for of in kept.values() for run in of)
     assert as_others_read(store) == runs
-    assert [fault for _, fault in check(store) if fault] == []
+    assert [fault for _, fault in check_files(store) if fault] == []
 
 
 def test_file_that_was_being_written_during_the_backup_is_adopted(store):

@@ -29,7 +29,7 @@ from tests.tweets.archive.samples import (
 from trackers.ingest.sources.models import Source, SourceTweet
 from trackers.schedule.tweet_changes import untrack_tweets
 from trackers.tweets.archive.adopt import adopt
-from trackers.tweets.archive.check import check
+from trackers.tweets.archive.check import check_files
 from trackers.tweets.archive.erase import erase
 from trackers.tweets.archive.lease import rename_installation
 from trackers.tweets.archive.models import ArchiveFile, ArchiveMonth, CompanionFile, ErasedTweet
@@ -88,7 +88,7 @@ def test_tweet_that_was_measured_late_comes_with_its_samples(store):
 
     assert [row["id"] for row in facts_in(store)] == ids
     assert CompanionFile.objects.count() == 2
-    assert [fault for _, fault in check(store) if fault] == []
+    assert [fault for _, fault in check_files(store) if fault] == []
 
 
 def test_checkpoints_are_copied_by_the_month_in_which_a_tweet_was_posted(store):
@@ -130,14 +130,14 @@ def test_manifest_and_check_know_them(store):
     [facts], [checkpoints] = manifest["facts"], manifest["checkpoints"]
     assert (facts["rows"], facts["tweets"], checkpoints["rows"]) == (5, 5, 6)
     assert facts["columns"]["likes"]["sum"] == sum(row["likes"] for row in facts_in(store))
-    assert [fault for _, fault in check(store) if fault] == []
+    assert [fault for _, fault in check_files(store) if fault] == []
 
     path = checkpoints["path"]
     further = f"{path.rpartition('/')[0]}/part-0099.parquet"
     put_file(store, further, files_in(store)[path])
     remove_file(store, facts["path"])
-    assert dict(check(store))[facts["path"]] == "It is missing."
-    [fault] = [fault for path, fault in check(store) if path.endswith("part-0099.parquet")]
+    assert dict(check_files(store))[facts["path"]] == "It is missing."
+    [fault] = [fault for path, fault in check_files(store) if path.endswith("part-0099.parquet")]
     assert fault.startswith("It does not count")
 
 
@@ -154,7 +154,7 @@ def test_untracked_tweets_leave_them(store):
     assert facts_in(store) == [row for row in before if row["id"] != ids[1]]
     assert {row["id"] for row in copied(store)} == {posted[1]}
     assert not ErasedTweet.objects.exists()
-    assert [fault for _, fault in check(store) if fault] == []
+    assert [fault for _, fault in check_files(store) if fault] == []
 
 
 def test_tweet_that_is_untracked_while_its_facts_are_written_leaves_them(store):
@@ -189,7 +189,7 @@ def test_restored_database_goes_on_with_them(store):
     archive(store)
 
     assert (facts_in(store), copied(store)) == before
-    assert [fault for _, fault in check(store) if fault] == []
+    assert [fault for _, fault in check_files(store) if fault] == []
 
 
 def test_many_tweets_come_in_pieces(store):

@@ -24,7 +24,7 @@ from tests.tweets.archive.samples import (
     histories_of,
     on_both,
 )
-from trackers.tweets.archive.check import check
+from trackers.tweets.archive.check import check_files
 from trackers.tweets.archive.models import (
     ArchiveFile,
     ArchiveMonth,
@@ -94,7 +94,7 @@ def test_killed_at_each_step_nothing_is_lost_or_there_twice(killer, store, reque
         assert sorted(as_others_read(store)) == everything, f"step {step}"
         assert [row["id"] for row in facts_in(store)] == ids, f"step {step}"
         assert len(copied(store)) == 6, f"step {step}"
-        assert [fault for _, fault in check(store) if fault] == [], f"step {step}"
+        assert [fault for _, fault in check_files(store) if fault] == [], f"step {step}"
         assert not [path for path in files_in(store) if path.endswith(".unfinished")]
         assert not ArchiveMonth.objects.filter(manifest_is_due=True).exists()
         clear(store)

@@ -24,7 +24,7 @@ from tests.tweets.archive.samples import (
     histories_of,
     on_both,
 )
-from trackers.tweets.archive.check import check
+from trackers.tweets.archive.check import check_files
 from trackers.tweets.archive.erase import erase, note_erased
 from trackers.tweets.archive.models import ArchiveFile, CompanionFile
 from trackers.tweets.models import METRICS, PackedSamples
@@ -65,7 +65,7 @@ def test_more_than_eight_parts_become_one(store):
     assert len(as_others_read(store)) == 60_008
     manifest = json.loads(store.read("manifests/2025-01.json"))
     assert [one["path"] for one in manifest["files"]] == [file.path]
-    assert [fault for _, fault in check(store) if fault] == []
+    assert [fault for _, fault in check_files(store) if fault] == []
 
 
 @on_both
@@ -82,7 +82,7 @@ def test_facts_are_merged_too(store):
     [file] = CompanionFile.objects.all()
     assert file.samples == 9
     assert [row["id"] for row in facts_in(store)] == ids
-    assert [fault for _, fault in check(store) if fault] == []
+    assert [fault for _, fault in check_files(store) if fault] == []
 
 
 @on_both
@@ -120,5 +120,5 @@ def test_killed_at_each_step_of_merging_nothing_is_lost_or_there_twice(store, ki
         assert killer(0) == "exit 0"
         assert (here(), ArchiveFile.objects.count()) == (0, 1), f"step {step}"
         assert as_others_read(store) == everything, f"step {step}"
-        assert [fault for _, fault in check(store) if fault] == [], f"step {step}"
+        assert [fault for _, fault in check_files(store) if fault] == [], f"step {step}"
         clear(store)
