@@ -100,7 +100,10 @@ _ROWS = f"""
     SELECT {", ".join(f"{column.value} AS {column.name}" for column in TWEET_COLUMNS)}
     FROM trackers_tweet t
     LEFT JOIN trackers_tweettext x ON x.tweet_id = t.id AND t.gone_at IS NULL
-    LEFT JOIN trackers_author a ON a.id = t.author_id
+    -- One by one: with a join, all tweets are sorted by author before the first line is sent.
+    LEFT JOIN LATERAL (
+        SELECT username FROM trackers_author WHERE id = t.author_id OFFSET 0
+    ) a ON true
     LEFT JOIN trackers_tweetupdate j ON j.key = t.id
     LEFT JOIN trackers_score s ON s.tweet_id = t.id
     LEFT JOIN LATERAL (
