@@ -42,7 +42,7 @@ class Summary:
 def summary(posts: Sequence[Post], old_enough: TimeSpan, metric: str) -> Summary:
     """`old_enough`: when those were posted that have reached the age."""
     old = [post for post in posts if post.at in old_enough]
-    known = known_counts(old)
+    known = _known_counts(old)
     scores = [post.score for post in old if post.score is not None]
     return Summary(
         posts=len(posts),
@@ -56,8 +56,8 @@ def summary(posts: Sequence[Post], old_enough: TimeSpan, metric: str) -> Summary
     )
 
 
-def known_counts(posts: Iterable[Post]) -> dict[str, list[int]]:
-    """By metric. Column by column, since a leaderboard sums up thousands of sets."""
+def _known_counts(posts: Iterable[Post]) -> dict[str, list[int]]:
+    """By metric. Column by column, since there may be thousands of posts."""
     columns = list(zip(*(post.counts for post in posts if post.counts is not None), strict=True))
     return {
         name: [count for count in columns[place] if count is not None] if columns else []

@@ -7,9 +7,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from datetime import datetime
 
 from trackers.rollups.models import RollupKind
-from trackers.sets.figures import known_counts, median, rate_of_all, share_above
+from trackers.sets.figures import median, rate_of_all, share_above
 from trackers.sets.leaderboards.count import (
     MAX_LISTED,
     MIN_MEASURED,
@@ -25,6 +27,7 @@ from trackers.tweets.models import METRICS
 from tweetwatch.database import array, cursor
 
 _PIECE = 20_000
+_RANKED_PLACES = [(metric, METRICS.index(metric)) for metric in RANKED]
 # By the key of the tweet, whatever the statistics say: LATERAL, OFFSET.
 _KEYS = """
     SELECT asked.id, of.key FROM unnest(%(ids)s::bigint[]) AS asked(id)
@@ -54,7 +57,15 @@ def count_within(
         for key, post in _keyed_posts(kind, ids[first : first + _PIECE], spans.age):
             by_key[key].append(post)
         progress(min(first + _PIECE, len(ids)))
-    rows = [row for key, posts in by_key.items() if (row := _row(key, posts, spans)).posts]
+    end_before = min(spans.old_before.until, spans.this.since)
+    rows = [
+        row for key, posts in by_key.items() if (row := _row(key, posts, spans, end_before)).posts
+    ]
+    # There may be thousands, of which hundreds are listed: only these are laid out in time.
+    return [replace(row, steps=_steps(by_key[row.key], spans)) for row in _in_any_list(rows)]
+
+
+def _in_any_list(rows: Sequence[SetRow]) -> Iterable[SetRow]:
     if len(rows) <= MAX_LISTED:
         return rows
     orders = {by: RANKED if by in BY_METRIC else RANKED[:1] for by in ORDERS}
@@ -64,7 +75,7 @@ def count_within(
         for metric in metrics
         for row in ranked(rows, by=by, metric=metric, most=MAX_LISTED)
     }
-    return list(highest.values())
+    return highest.values()
 
 
 def _keyed_posts(kind: RollupKind, ids: Iterable[int], age: str) -> Iterator[tuple[str, Post]]:
@@ -81,14 +92,12 @@ def _keyed_posts(kind: RollupKind, ids: Iterable[int], age: str) -> Iterator[tup
             yield from ((key, posts[id]) for id, key in keys)
 
 
-def _row(key: str, posts: Sequence[Post], spans: ComparedSpans) -> SetRow:
-    """As `figures.summary` says it, without what no leaderboard shows: there may be thousands."""
+def _row(key: str, posts: Sequence[Post], spans: ComparedSpans, end_before: datetime) -> SetRow:
+    """As `figures.summary` says it, without what no leaderboard shows, and without steps."""
     this = [post for post in posts if post.at >= spans.this.since]
     old = [post for post in this if post.at < spans.old.until]
-    known = known_counts(old)
-    before = known_counts(
-        post for post in posts if post.at < spans.old_before.until and post.at < spans.this.since
-    )
+    known = _known_counts(old)
+    before = _known_counts([post for post in posts if post.at < end_before])
     measured = len(known["views"])
     is_enough = measured >= MIN_MEASURED
     scores = [post.score for post in old if post.score is not None]
@@ -104,14 +113,23 @@ def _row(key: str, posts: Sequence[Post], spans: ComparedSpans) -> SetRow:
         rate=rate_of_all(old) if is_enough else None,
         scored=len(scores),
         above=share_above(scores),
-        steps=_steps(posts, spans),
+        steps={},
     )
+
+
+def _known_counts(posts: Sequence[Post]) -> dict[str, list[int]]:
+    """By metric of RANKED."""
+    every = [post.counts for post in posts if post.counts is not None]
+    return {
+        metric: [count for counts in every if (count := counts[place]) is not None]
+        for metric, place in _RANKED_PLACES
+    }
 
 
 def _steps(posts: Iterable[Post], spans: ComparedSpans) -> dict[str, list[int]]:
     begin = spans.before.since
     length = (spans.this.until - begin) / STEPS
-    steps = [([0] * STEPS, METRICS.index(metric)) for metric in RANKED]
+    steps = [([0] * STEPS, place) for _, place in _RANKED_PLACES]
     for post in posts:
         if post.counts is not None:
             at = min(int((post.at - begin) / length), STEPS - 1)
