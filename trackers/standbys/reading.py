@@ -44,6 +44,8 @@ Result = TypeVar("Result")
 _STANDBY, _EXPORTS = "standby", "exports"
 # A standby that failed is not asked for so long.
 _AWAY_FOR_S = 3.0
+# Of several standbys, so many are tried for one that is near enough.
+_MOST_TRIED = 3
 _CLOCK_GOOD_FOR_S = 60.0
 _STATE = """
     SELECT beat.timeline,
@@ -92,6 +94,7 @@ class Availability:
 
     away_until: float = 0.0  # time.monotonic()
     why: str = ""
+    late: set[str] = field(default_factory=set)  # addresses of those that are behind
     clock: DatabaseClock | None = None
     clock_until: float = 0.0
     lock: threading.Lock = field(default_factory=threading.Lock)
@@ -106,12 +109,22 @@ class Availability:
                 logger.warning("everything is read from the primary: %s", why)
             self.why, self.away_until = why, time.monotonic() + _AWAY_FOR_S
 
-    def join(self) -> None:
-        if self.why:
+    def leave_one(self, address: str, why: str) -> None:
+        """Of several."""
+        with self.lock:
+            if address not in self.late:
+                logger.warning("the standby at %s is not read: %s", address, why)
+                self.late.add(address)
+
+    def join(self, address: str) -> None:
+        if self.why or address in self.late:
             with self.lock:
                 if self.why:
                     logger.info("the standby is read again")
+                elif address in self.late:
+                    logger.info("the standby at %s is read again", address)
                 self.why = ""
+                self.late.discard(address)
 
     def now(self) -> datetime:
         """The primary's time, asked for once a minute."""
@@ -249,21 +262,37 @@ def _find_standby(after: LogPlace | None) -> tuple[BaseDatabaseWrapper, State] |
     if availability.is_away:
         return None
     now = availability.now()
-    connection = _new_connection(_STANDBY)
-    try:
-        state = _read_state(connection)
-    except (DatabaseError, PoolTimeout, *LOST) as error:
+    database = settings.READ_DATABASE
+    has_several = database is not None and "," in database["HOST"]
+    why = ""
+    for _ in range(_MOST_TRIED if has_several else 1):
+        connection = _new_connection(_STANDBY)
+        try:
+            state = _read_state(connection)
+        except (DatabaseError, PoolTimeout, *LOST) as error:
+            connection.close()
+            why = why or _why_unread(error)
+            break
+        late = state.why_late(now=now, most=settings.READ_LAG_MOST)
+        if not late:
+            availability.join(_address_of(connection))
+            if state.has(after):
+                return connection, state
+            connection.close()
+            return None
+        why = late
+        if has_several:
+            availability.leave_one(_address_of(connection), late)
+            # The pool opens another in its place, until those that are left lead to near ones.
+            connection.connection.close()
         connection.close()
-        availability.leave(_why_unread(error))
-        return None
-    if why := state.why_late(now=now, most=settings.READ_LAG_MOST):
-        availability.leave(why)
-    else:
-        availability.join()
-        if state.has(after):
-            return connection, state
-    connection.close()
+    availability.leave(why)
     return None
+
+
+def _address_of(connection: BaseDatabaseWrapper) -> str:
+    info = connection.connection.info
+    return f"{info.host}:{info.port}"
 
 
 def _read_state(connection: BaseDatabaseWrapper) -> State:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from tempfile import TemporaryDirectory
 from types import SimpleNamespace
@@ -122,6 +123,21 @@ class Ground:
             text(number),
         )
 
+    def read_both(self, port):
+        """Which standby a connection leads to is chance: made anew until each is read."""
+
+        def are_both_read():
+            with ThreadPoolExecutor(4) as threads:
+                ids = self.ids[:1] * 16
+                assert all(threads.map(lambda id: Reader(port).text_in_api(id), ids))
+            if all(readers_of(standby) for standby in self.standbys):
+                return True
+            for standby in self.standbys:
+                readers_of(standby, end=True)
+            return False
+
+        wait_until(are_both_read, what="both standbys are read")
+
     def logged(self, sentence):
         return self.log.read_text().count(sentence)
 
@@ -198,6 +214,7 @@ def test_two_standbys_of_different_lag_never_take_a_reader_back(ground):
     ground.write(1)
     with ground.web(**LONG) as port:
         person, program = Reader(port).sign_in(), Reader(port)
+        ground.read_both(port)
         ground.pause(ground.standbys[1])
         ground.write(2)
 
@@ -229,6 +246,33 @@ def test_far_behind_it_is_not_read_until_it_is_near_again(ground):
         wait_until(lambda: reader.standby() == "read", what="it is near again")
         wait_until(lambda: reader.text_in_api(id) and ground.logged(AGAIN), what="it is read again")
         assert (ground.logged(FROM_PRIMARY), ground.logged(AGAIN)) == (1, 1)
+
+
+def test_one_of_several_that_is_far_behind_is_left_out_alone(ground):
+    id = ground.ids[0]
+    late, near = ground.standbys
+    ground.write(1)
+    with ground.web(READ_LAG_MOST="3") as port:
+        reader = Reader(port)
+        ground.read_both(port)
+        ground.pause(late)
+        ground.write(2)
+        wait_until(
+            lambda: (
+                reader.text_in_api(id)
+                and ground.logged(f"the standby at 127.0.0.1:{late.port} is not read: It is")
+            ),
+            what="it is found to be late",
+        )
+        wait_until(
+            lambda: (
+                {reader.text_in_api(id) for _ in range(20)} == {text(2)}
+                and ground.logged(FROM_PRIMARY) == ground.logged(AGAIN)
+                and readers_of(late) == 0 < readers_of(near)
+            ),
+            what="all connections lead to the other one",
+        )
+        assert ground.logged(f"the standby at 127.0.0.1:{late.port} is not read: It is") == 1
 
 
 def test_while_standbys_die_and_come_back_no_page_fails(ground):
@@ -285,6 +329,18 @@ def transactions_of(server):
             "SELECT xact_commit FROM pg_stat_database WHERE datname = 'tw'"
         ).fetchall()
     return count
+
+
+def readers_of(server, *, end=False):
+    """How many connections of the product there are."""
+    with server.connect() as admin:
+        what = "pg_terminate_backend(pid)" if end else "pid"
+        return len(
+            admin.execute(
+                f"SELECT {what} FROM pg_stat_activity"
+                " WHERE datname = 'tw' AND application_name = 'tweetwatch'"
+            ).fetchall()
+        )
 
 
 def pages_of(ids):
