@@ -10,5 +10,7 @@ LEFT JOIN LATERAL (
 ) own ON true
 LEFT JOIN LATERAL (
     SELECT expected[%(metric)s][%(age)s] AS expected, posts[%(metric)s][%(age)s] AS posts
-    FROM trackers_benchmark WHERE author_id = pair.author_id AND kind = 0 LIMIT 1
+    FROM trackers_benchmark
+    -- Not looked up where that of the kind says it.
+    WHERE own.expected IS NULL AND author_id = pair.author_id AND kind = 0 LIMIT 1
 ) of_all ON true
