@@ -40,7 +40,11 @@ class PostgresServer:
     def start(self):
         options = f"-k {self.folder} -p {self.port} -h 127.0.0.1"
         where = (f"--pgdata={self.data}", f"--log={self.folder}/log")
-        self.run("pg_ctl", "start", "-w", "-s", *where, f"--options={options}")
+        try:
+            self.run("pg_ctl", "start", "-w", "-s", *where, f"--options={options}")
+        except subprocess.CalledProcessError as error:
+            error.add_note(Path(self.folder, "log").read_text()[-2_000:])
+            raise
 
     def create(self):
         how = ("--username=postgres", "--auth=trust", "--encoding=UTF8", "--locale=C.UTF-8")
