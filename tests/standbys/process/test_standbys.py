@@ -287,12 +287,16 @@ def test_while_standbys_die_and_come_back_no_page_fails(ground):
                 assert reader.text_in_api(id) == text(1)
                 assert person.text_on_page(id) == text(1)
         assert reader.standby() == "It cannot be reached."
-        assert ground.logged(FROM_PRIMARY) == 1
+        # On a slow machine the second one is read again before it dies.
+        assert ground.logged(FROM_PRIMARY) == ground.logged(AGAIN) + 1
 
         for standby in ground.standbys:
             standby.start()
         wait_until(lambda: reader.standby() == "read", what="it is back")
-        wait_until(lambda: reader.text_in_api(id) and ground.logged(AGAIN), what="it is read again")
+        wait_until(
+            lambda: reader.text_in_api(id) and ground.logged(AGAIN) == ground.logged(FROM_PRIMARY),
+            what="it is read again",
+        )
 
 
 def test_all_that_only_reads_is_read_on_a_standby(ground):
