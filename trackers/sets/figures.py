@@ -42,7 +42,7 @@ class Summary:
 def summary(posts: Sequence[Post], old_enough: TimeSpan, metric: str) -> Summary:
     """`old_enough`: when those were posted that have reached the age."""
     old = [post for post in posts if post.at in old_enough]
-    known = _known_counts(old)
+    known = known_counts(old)
     scores = [post.score for post in old if post.score is not None]
     return Summary(
         posts=len(posts),
@@ -56,12 +56,13 @@ def summary(posts: Sequence[Post], old_enough: TimeSpan, metric: str) -> Summary
     )
 
 
-def _known_counts(posts: Iterable[Post]) -> dict[str, list[int]]:
-    """By metric. Column by column, since there may be thousands of posts."""
-    columns = list(zip(*(post.counts for post in posts if post.counts is not None), strict=True))
+def known_counts(posts: Iterable[Post], metrics: Sequence[str] = METRICS) -> dict[str, list[int]]:
+    """By metric."""
+    every = [post.counts for post in posts if post.counts is not None]
+    places = [(metric, METRICS.index(metric)) for metric in metrics]
     return {
-        name: [count for count in columns[place] if count is not None] if columns else []
-        for place, name in enumerate(METRICS)
+        metric: [count for counts in every if (count := counts[place]) is not None]
+        for metric, place in places
     }
 
 

@@ -11,7 +11,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from trackers.rollups.models import RollupKind
-from trackers.sets.figures import median, rate_of_all, share_above
+from trackers.sets.figures import known_counts, median, rate_of_all, share_above
 from trackers.sets.leaderboards.count import (
     MAX_LISTED,
     MIN_MEASURED,
@@ -27,7 +27,6 @@ from trackers.tweets.models import METRICS
 from tweetwatch.database import array, cursor
 
 _PIECE = 20_000
-_RANKED_PLACES = [(metric, METRICS.index(metric)) for metric in RANKED]
 # By the key of the tweet, whatever the statistics say: LATERAL, OFFSET.
 _KEYS = """
     SELECT asked.id, of.key FROM unnest(%(ids)s::bigint[]) AS asked(id)
@@ -96,8 +95,8 @@ def _row(key: str, posts: Sequence[Post], spans: ComparedSpans, end_before: date
     """As `figures.summary` says it, without what no leaderboard shows, and without steps."""
     this = [post for post in posts if post.at >= spans.this.since]
     old = [post for post in this if post.at < spans.old.until]
-    known = _known_counts(old)
-    before = _known_counts([post for post in posts if post.at < end_before])
+    known = known_counts(old, RANKED)
+    before = known_counts((post for post in posts if post.at < end_before), RANKED)
     measured = len(known["views"])
     is_enough = measured >= MIN_MEASURED
     scores = [post.score for post in old if post.score is not None]
@@ -117,19 +116,10 @@ def _row(key: str, posts: Sequence[Post], spans: ComparedSpans, end_before: date
     )
 
 
-def _known_counts(posts: Sequence[Post]) -> dict[str, list[int]]:
-    """By metric of RANKED."""
-    every = [post.counts for post in posts if post.counts is not None]
-    return {
-        metric: [count for counts in every if (count := counts[place]) is not None]
-        for metric, place in _RANKED_PLACES
-    }
-
-
 def _steps(posts: Iterable[Post], spans: ComparedSpans) -> dict[str, list[int]]:
     begin = spans.before.since
     length = (spans.this.until - begin) / STEPS
-    steps = [([0] * STEPS, place) for _, place in _RANKED_PLACES]
+    steps = [([0] * STEPS, METRICS.index(metric)) for metric in RANKED]
     for post in posts:
         if post.counts is not None:
             at = min(int((post.at - begin) / length), STEPS - 1)
